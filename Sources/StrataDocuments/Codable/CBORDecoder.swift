@@ -36,7 +36,7 @@ package struct CBORDecoder: Sendable {
     from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
     var state = SpareDecodingState.take()
-    state.begin(bytes, caseName: nil, userInfo: userInfo)
+    state.begin(bytes, userInfo: userInfo)
     defer { SpareDecodingState.give(&state) }
     if refusesUnknownKeys { state.unknownKeys = UnknownKeys() }
     // Finding the keys of an object checks everything inside it, so another check is not needed.
@@ -48,29 +48,24 @@ package struct CBORDecoder: Sendable {
   }
 
   /// Decodes an enum from the map of the associated values of one case, as if it were the value of a map with one key,
-  /// the name of the case. The bytes are exactly one item and are not kept.
+  /// the name of the case. The bytes are exactly one item.
   ///
   /// Equal short payloads may be decoded once, and give copies of one value: see `KeptValues`.
-  package func decode<Value: Decodable>(
-    _ type: Value.Type = Value.self, ofCase name: String, from bytes: UnsafeRawBufferPointer
+  package static func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, ofCase name: String, from payload: [UInt8]
   ) throws -> Value {
-    var name = name
-    return try name.withUTF8 { (name) throws -> Value in
-      var state = SpareDecodingState.take()
-      let mayKeep = userInfo.isEmpty && KeptValues.mayKeep(name, bytes)
-      if mayKeep, let value = state.keptValues.value(type, name, bytes) {
-        SpareDecodingState.give(&state)
-        return value
-      }
-      state.begin(bytes, caseName: name, userInfo: userInfo)
-      defer { SpareDecodingState.give(&state) }
-      guard state.isOpen else { throw state.corrupted(CodecError(.truncated, at: 0), path: []) }
-      if !state.beginsWithMap { try state.checkIsOneItem() }
-      let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
-      if !state.isChecked { try state.checkIsOneItem() }
-      if mayKeep { state.keptValues.keep(value) }
-      return value
+    // Nothing here runs inside of a closure: one that returns a value of any type takes longer than a short payload.
+    var state = SpareDecodingState.take()
+    defer { SpareDecodingState.give(&state) }
+    state.begin(ofCase: name, payload)
+    if let kept = state.keptValue(ObjectIdentifier(type)) {
+      return kept.assumingMemoryBound(to: Value.self).pointee
     }
+    try state.checkCase()
+    let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
+    if !state.isChecked { try state.checkIsOneItem() }
+    if state.mayKeepValue { state.keep(value) }
+    return value
   }
 
   /// Decodes a value from bytes that are exactly one item.

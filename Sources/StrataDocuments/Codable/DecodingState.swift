@@ -16,6 +16,8 @@ final class DecodingState {
   @exclusivity(unchecked) private(set) var isChecked = false
   /// The keys that the decoded type does not know so far; nil if they are ignored.
   @exclusivity(unchecked) var unknownKeys: UnknownKeys?
+  /// The map of one key of a call that decodes a case of an enum: the case and its associated values.
+  @exclusivity(unchecked) private var caseItem = CBORWriter(capacity: 64)
   /// The name of the case if the bytes are only the associated values of an enum: see `ItemDecoder.ofCase`.
   @exclusivity(unchecked) private(set) var caseName: UnsafeBufferPointer<UInt8>?
   /// The same bytes within a map of one key, for types that do not ask for the keys of their case.
@@ -28,6 +30,9 @@ final class DecodingState {
   /// What calls before this one decoded, once one of them decoded a case of an enum.
   @exclusivity(unchecked) private var values: KeptValues?
 
+  /// The most bytes of a case whose memory is left to the next call.
+  private static var caseItemLengthMax: Int { 65_536 }
+
   /// A state that one call after the other may begin with.
   init() { kept = KeptContainers() }
 
@@ -39,24 +44,49 @@ final class DecodingState {
   }
 
   /// Begins a call. The state is new, or its last call has ended.
-  func begin(
-    _ bytes: UnsafeRawBufferPointer, caseName: UnsafeBufferPointer<UInt8>?,
-    userInfo: [CodingUserInfoKey: any Sendable]
-  ) {
+  func begin(_ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) {
     self.bytes = bytes
-    self.caseName = caseName
     self.userInfo = userInfo
     isChecked = false
   }
 
-  /// The values of cases of enums that calls before this one decoded.
+  /// Begins a call for the associated values of a case, which are copied. The state is new, or its last call has ended.
+  func begin(ofCase name: String, _ payload: [UInt8]) {
+    caseItem.removeAll()
+    caseItem.writeMapHead(count: 1)
+    caseItem.writeText(name)
+    let start = caseItem.count
+    payload.withUnsafeBytes { caseItem.writeEncoded($0) }
+    let first = UnsafeRawPointer(caseItem.base) + start
+    bytes = UnsafeRawBufferPointer(start: first, count: payload.count)
+    let nameCount = name.utf8.count
+    let nameStart = (first - nameCount).assumingMemoryBound(to: UInt8.self)
+    caseName = UnsafeBufferPointer(start: nameStart, count: nameCount)
+    isChecked = false
+  }
+
+  /// Begins the check of a case: an object is checked when its keys are looked for.
+  func checkCase() throws {
+    guard isOpen else { throw corrupted(CodecError(.truncated, at: 0), path: []) }
+    if !beginsWithMap { try checkIsOneItem() }
+  }
+
+  /// Whether the value of the case may be kept.
   @inline(__always)
-  var keptValues: KeptValues {
-    if let values { return values }
+  var mayKeepValue: Bool { caseName.map { KeptValues.mayKeep($0, bytes) } ?? false }
+
+  /// The address of what a call before this one decoded from the same case; nil if it is not kept.
+  func keptValue(_ type: ObjectIdentifier) -> UnsafeMutableRawPointer? {
+    guard let caseName, KeptValues.mayKeep(caseName, bytes) else { return nil }
+    if let values { return values.address(type, caseName, bytes) }
     let values = KeptValues()
     self.values = values
-    return values
+    return values.address(type, caseName, bytes)
   }
+
+  /// Keeps the value of the case, which may be kept and was looked for.
+  @inline(__always)
+  func keep<Value>(_ value: Value) { values?.keep(value) }
 
   /// Whether the call is still running, so that the bytes may be read.
   @inline(__always)
@@ -64,13 +94,12 @@ final class DecodingState {
 
   func close() {
     if let whole {
-      let copy = whole.bytes
       whole.close()
-      copy.deallocate()
       self.whole = nil
     }
     bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     caseName = nil
+    if caseItem.count > Self.caseItemLengthMax { caseItem = CBORWriter(capacity: 64) }
     if !trail.isEmpty { trail = [] }
     if !userInfo.isEmpty { userInfo = [:] }
     if unknownKeys != nil { unknownKeys = nil }
@@ -107,18 +136,12 @@ final class DecodingState {
   @inline(__always)
   var outerDepth: Int { caseName == nil ? 0 : 1 }
 
-  /// The state of a decoder that reads the bytes as a map with one key, the name of the case. O(bytes) the first time.
+  /// The state of a decoder that reads the bytes as a map with one key, the name of the case.
   func wholeMap() -> DecodingState {
     if let whole { return whole }
-    guard isOpen, let caseName else { return self }
-    var writer = CBORWriter(capacity: bytes.count + caseName.count + 16)
-    writer.writeMapHead(count: 1)
-    writer.writeHead(CBORMajor.text, UInt64(caseName.count))
-    writer.writeEncoded(UnsafeRawBufferPointer(caseName))
-    writer.writeEncoded(bytes)
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: writer.count, alignment: 8)
-    writer.withUnsafeBytes { copy.copyMemory(from: $0) }
-    let state = DecodingState(UnsafeRawBufferPointer(copy), userInfo: userInfo)
+    guard isOpen, caseName != nil else { return self }
+    let item = UnsafeRawBufferPointer(start: caseItem.base, count: caseItem.count)
+    let state = DecodingState(item, userInfo: userInfo)
     whole = state
     return state
   }

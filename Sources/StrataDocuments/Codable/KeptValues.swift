@@ -58,16 +58,8 @@ final class KeptValues {
     payload.count <= payloadLengthMax && name.count <= nameLengthMax
   }
 
-  /// The value that a payload was decoded to before, nil if it is not kept. The payload may be kept.
-  @inline(__always)
-  func value<Value>(
-    _ type: Value.Type, _ name: UnsafeBufferPointer<UInt8>, _ payload: UnsafeRawBufferPointer
-  ) -> Value? {
-    guard let address = address(ObjectIdentifier(type), name, payload) else { return nil }
-    return address.assumingMemoryBound(to: Value.self).pointee
-  }
-
-  private func address(
+  /// The address of the value that a payload was decoded to before; nil if it is not kept. The payload may be kept.
+  func address(
     _ type: ObjectIdentifier, _ name: UnsafeBufferPointer<UInt8>, _ payload: UnsafeRawBufferPointer
   ) -> UnsafeMutableRawPointer? {
     key = (0, 0, 0, 0, 0, 0, 0, 0)

@@ -72,23 +72,21 @@ extension DomainEvent {
   static func decodeNewest(
     _ event: RecordedEvent, as type: String, _ payload: EventPayload, _ decoding: EventDecoding
   ) throws(StoreError) -> Self? {
-    guard event.state == .whole else { return nil }
+    guard case .whole = event.state else { return nil }
     let prefix = eventPrefix
     guard prefix.isEmpty || type.hasPrefix(prefix) else { return nil }
     let name = prefix.isEmpty ? type : String(type.dropFirst(prefix.count))
-    var decoder = CBORDecoder()
-    decoder.refusesUnknownKeys = decoding == .strict
     do {
-      if !eventType.isEmpty {
-        guard name == eventType else { return nil }
-        return try decoder.decode(Self.self, from: payload.cborBytes())
-      }
       // An enum decodes from a map with one key, the case, whose value is the payload. The map is there only where its
       // keys are to be checked.
-      guard decoding == .strict else {
-        return try payload.cborBytes().withUnsafeBytes { payload in
-          try decoder.decode(Self.self, ofCase: name, from: payload)
-        }
+      let structType = eventType
+      if structType.isEmpty, decoding == .lenient {
+        return try CBORDecoder.decode(Self.self, ofCase: name, from: payload.cborBytes())
+      }
+      var decoder = CBORDecoder()
+      decoder.refusesUnknownKeys = decoding == .strict
+      guard structType.isEmpty else {
+        return name == structType ? try decoder.decode(Self.self, from: payload.cborBytes()) : nil
       }
       var writer = CBORWriter(capacity: payload.bytes.count + name.utf8.count + 16)
       writer.writeMapHead(count: 1)

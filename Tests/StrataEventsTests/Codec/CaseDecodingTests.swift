@@ -43,7 +43,7 @@ private struct Odd: Codable, Equatable, Sendable {
 
   private func part<Value: Decodable>(_ type: Value.Type, _ name: String, _ payload: [UInt8]) throws -> Value
   {
-    try payload.withUnsafeBytes { try CBORDecoder().decode(type, ofCase: name, from: $0) }
+    try CBORDecoder.decode(type, ofCase: name, from: payload)
   }
 
   private func path(_ error: any Error) -> [String]? {

@@ -28,7 +28,7 @@ private enum Counted: Decodable {
   private func decode<Value: Decodable>(_ type: Value.Type, _ name: String, _ payload: [UInt8]) throws
     -> Value
   {
-    try payload.withUnsafeBytes { try CBORDecoder().decode(type, ofCase: name, from: $0) }
+    try CBORDecoder.decode(type, ofCase: name, from: payload)
   }
 
   private func payload(_ document: DocumentValue) -> [UInt8] { document.cbor() }
