@@ -75,7 +75,8 @@ final class KeyMerge {
         current.append(index)
         continue
       }
-      let order = heads[index].cursor.order(heads[first].cursor)
+      // Without a copy of either.
+      let order = heads.withUnsafeBufferPointer { $0[index].cursor.order($0[first].cursor) }
       if order < 0 { current.removeAll(keepingCapacity: true) }
       if order <= 0 { current.append(index) }
     }

@@ -11,19 +11,13 @@ internal import StrataLog
 /// chunk  the count of each unit before that event, then changes: event, unit × 2 + 1 if one appeared
 /// ```
 struct KeyTallyWriter: ~Copyable {
-  private struct Change {
-    var sequence: UInt64
-    var unit: UInt32
-    var isBirth: Bool
-  }
-
   /// The fewest changes in a chunk that another one follows.
   private static let chunkLengthMin = 1_024
 
   private let begin: UInt64
   private let isBase: Bool
   private var counts: [Int64] = []
-  private var changes: [Change] = []
+  private var changes = TallyChanges()
 
   init(begin: UInt64, isBase: Bool) { (self.begin, self.isBase) = (begin, isBase) }
 
@@ -36,32 +30,32 @@ struct KeyTallyWriter: ~Copyable {
     if record.isAlive, isBase { counts[unit] += 1 }
     var isBirth = !record.isAlive
     for moment in record.moments {
-      changes.append(
-        Change(sequence: moment, unit: UInt32(truncatingIfNeeded: unit), isBirth: isBirth))
+      changes.append(moment &- begin, isBirth: isBirth, unit: UInt32(truncatingIfNeeded: unit))
       isBirth.toggle()
     }
   }
 
   mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
-    changes.sort { $0.sequence != $1.sequence ? $0.sequence < $1.sequence : $0.unit < $1.unit }
+    changes.sort()
     let length = max(Self.chunkLengthMin, counts.count)
     var chunks: [(first: UInt64, place: RunPlace)] = []
     var buffer = RawBuffer(capacity: 1 << 13)
     var start = 0
     repeat {
-      let end = min(start + length, changes.count)
+      var next = min(start + length, changes.count)
       // A chunk ends with an event.
-      let next =
-        changes[end...].firstIndex { end == 0 || $0.sequence != changes[end - 1].sequence } ?? changes.count
-      let first = chunks.isEmpty ? begin : changes[start].sequence
+      while next > 0, next < changes.count, changes.distance(next) == changes.distance(next - 1) { next += 1 }
+      // What follows counts from the run's begin.
+      let first = chunks.isEmpty ? 0 : changes.distance(start)
       buffer.removeAll()
       for count in counts { buffer.append(varint: ZigZag.encode(count)) }
       var last = first
-      for change in changes[start..<next] {
-        buffer.append(varint: change.sequence &- last)
-        buffer.append(varint: UInt64(change.unit) << 1 | (change.isBirth ? 1 : 0))
-        last = change.sequence
-        counts[Int(change.unit)] += change.isBirth ? 1 : -1
+      for place in start..<next {
+        let (distance, unit) = (changes.distance(place), changes.unit(place))
+        buffer.append(varint: distance &- last)
+        buffer.append(varint: UInt64(unit) << 1 | (changes.isBirth(place) ? 1 : 0))
+        last = distance
+        counts[Int(unit)] += changes.isBirth(place) ? 1 : -1
       }
       chunks.append((first, try output.append(buffer.bytes)))
       start = next
@@ -69,7 +63,7 @@ struct KeyTallyWriter: ~Copyable {
     buffer.removeAll()
     buffer.append(varint: UInt64(counts.count))
     for (first, place) in chunks {
-      buffer.append(varint: first &- begin)
+      buffer.append(varint: first)
       place.append(to: &buffer)
     }
     return try output.append(buffer.bytes)

@@ -1,0 +1,39 @@
+// The changes of a tally are sorted by their events, and those of one event stay in their order.
+
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct TallyChangesTests {
+  private struct Change: Equatable {
+    var distance: UInt64
+    var isBirth: Bool
+    var unit: UInt32
+  }
+
+  @Test func `changes are sorted as by comparing their events`() {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for run in 0..<500 {
+      let count =
+        run % 50 == 0
+        ? Int.random(in: 4_000...12_000, using: &random) : Int.random(in: 0...200, using: &random)
+      let most = UInt64.max >> UInt64.random(in: 1...64, using: &random)
+      // Few events among many, as after an import, or distances that differ only in their high bits.
+      let shift = UInt64.random(in: 0...20, using: &random)
+      var expected = (0..<count).map { unit in
+        Change(
+          distance: (UInt64.random(in: 0...most, using: &random) >> shift) << shift,
+          isBirth: Bool.random(using: &random), unit: UInt32(unit))
+      }
+      var changes = TallyChanges()
+      for change in expected { changes.append(change.distance, isBirth: change.isBirth, unit: change.unit) }
+      changes.sort()
+      expected.sort { ($0.distance, $0.unit) < ($1.distance, $1.unit) }
+      let sorted = (0..<changes.count).map { place in
+        Change(
+          distance: changes.distance(place), isBirth: changes.isBirth(place), unit: changes.unit(place))
+      }
+      #expect(sorted == expected, "run \(run)")
+    }
+  }
+}
