@@ -2,12 +2,12 @@
 
 internal import StrataBase
 
-/// Keys that lie in one run of bytes, in their order.
-struct OrderedKeys {
+/// Keys that lie in one run of bytes, in their order. The bytes outlive the value, and do not change.
+struct OrderedKeys: Sendable {
   /// Numbers of the keys, ascending by the keys.
   let order: [Int]
   private let keys: [Range<Int>]
-  private let bytes: UnsafeRawBufferPointer
+  nonisolated(unsafe) private let bytes: UnsafeRawBufferPointer
 
   /// The begin of a key as numbers, which decide most comparisons.
   private struct Head {
@@ -17,8 +17,6 @@ struct OrderedKeys {
   }
 
   /// O(k log k).
-  ///
-  /// - Parameter bytes: must outlive the value.
   init(_ keys: [Range<Int>], in bytes: UnsafeRawBufferPointer) {
     func key(_ number: Int) -> ByteRun { ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[number]])) }
     (self.keys, self.bytes) = (keys, bytes)
@@ -44,25 +42,57 @@ struct OrderedKeys {
 }
 
 extension KeysAt {
+  private struct Rank {
+    var before = 0
+    var isThere = false
+  }
+
+  /// The fewest keys for which a thread is started: that takes about as long as ten of them.
+  private static let sharedCountMin = 128
+
   /// The number of keys that are less than each of the given ones, which lie in one run of bytes, and whether all of them
-  /// are there. Each run is read forwards, once. O(k · runs · (log n + keys of a page)).
+  /// are there. Each run is read forwards, once. O(k · runs · (log n + keys of a page)), on several threads if there are
+  /// many.
   func ranks(
-    of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer
+    of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer, on parallel: Parallel
   ) throws(StatePage.Damage) -> (ranks: [Int], areAllFound: Bool) {
     let keys = OrderedKeys(keys, in: bytes)
-    var ranks = [Int](repeating: 0, count: keys.order.count)
-    var areThere = [Bool](repeating: false, count: keys.order.count)
+    let count = keys.order.count
+    let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))
+    let shares = Lock([Result<[Rank], StatePage.Damage>?](repeating: nil, count: shareCount))
+    parallel.forEach(below: shareCount) { share in
+      let places = count * share / shareCount..<count * (share + 1) / shareCount
+      let found = Result { () throws(StatePage.Damage) in try counted(keys, places) }
+      shares.withLock { $0[share] = found }
+    }
+    var ranks = [Int](repeating: 0, count: count)
+    var (place, areAllFound) = (0, true)
+    for share in shares.withLock({ $0 }) {
+      for rank in try share?.get() ?? [] {
+        ranks[keys.order[place]] = rank.before
+        if !rank.isThere { areAllFound = false }
+        place += 1
+      }
+    }
+    return (ranks, areAllFound)
+  }
+
+  /// The ranks of the keys at some places of their order.
+  private func counted(_ keys: OrderedKeys, _ places: Range<Int>) throws(StatePage.Damage) -> [Rank] {
+    var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {
       var (index, page): (Int?, KeyPage?)
-      for number in keys.order {
-        guard let next = part.keys.directory.page(of: keys[number], from: index ?? 0) else { continue }
+      for place in places {
+        let key = keys[keys.order[place]]
+        guard let next = part.keys.directory.page(of: key, from: index ?? 0) else { continue }
         if next != index { (index, page) = (next, try KeyPage(part.keys, at: next)) }
-        guard let found = try page?.count(below: keys[number], at: sequence) else { continue }
-        ranks[number] &+= Int(truncatingIfNeeded: part.before[next] &+ found.count)
-        if let isAlive = found.isAlive { areThere[number] = isAlive }
+        guard let found = try page?.count(below: key, at: sequence) else { continue }
+        ranks[place - places.lowerBound].before &+=
+          Int(truncatingIfNeeded: part.before[next] &+ found.count)
+        if let isAlive = found.isAlive { ranks[place - places.lowerBound].isThere = isAlive }
       }
     }
-    return (ranks, areThere.allSatisfy { $0 })
+    return ranks
   }
 }

@@ -102,7 +102,7 @@ final class PastItems: CountedItems {
   /// What `Tree.ranks` says of the items; nil if the runs have lost something. O(keys · runs · log n).
   func ranks(of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer) -> (ranks: [Int], areAllFound: Bool)? {
     do throws(StatePage.Damage) {
-      let found = try self.keys.ranks(of: keys, in: bytes)
+      let found = try self.keys.ranks(of: keys, in: bytes, on: source.healing.parallel)
       guard found.ranks.allSatisfy({ (0...tree.count).contains($0) }) else {
         throw StatePage.Damage("the runs count other keys than they have")
       }

@@ -10,6 +10,8 @@ struct PastHealing: Sendable {
   let history: String
   /// See `RunLimits.wholeKeyCountMax`.
   let wholeCountMax: Int
+  /// Where what needs many pages is counted.
+  let parallel: Parallel
   let noteDamage: @Sendable () -> Void
 }
 

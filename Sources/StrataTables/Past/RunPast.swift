@@ -96,7 +96,8 @@ final class RunPast {
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
         faults: Lock(StateFaults())),
       history: "\(store.log.storeID) \(name.folder)",
-      wholeCountMax: store.log.options.runLimits.wholeKeyCountMax
+      wholeCountMax: store.log.options.runLimits.wholeKeyCountMax,
+      parallel: store.log.options.machine.parallel
     ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache
     let made = read { (_) throws(StatePage.Damage) -> Building? in

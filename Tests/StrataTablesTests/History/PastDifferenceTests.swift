@@ -119,23 +119,30 @@ internal import Testing
         && met.grown > runs.count, "\(met)")
   }
 
-  @Test func `what differs is known without a page of either state`() throws {
-    var options = StateStore.options()
-    options.history = .all
-    options.runLimits.changeCountMax = 300
-    options.runLimits.baseChangeCountMin = 2_000
-    let store = try StateStore.open(SimulatedDisk(), options: options)
+  /// A store whose history has a list of 3,000 rows, each of which was changed three times.
+  private struct Large {
+    let store: EventStore
     let definition = StateKeptViewTests.definition("kept", calls: .keys)
-    let historian = try #require(store.projector(StateStore.documents).historian)
-    historian.keep(definition, of: "a")
-    for first in stride(from: 0, to: 9_000, by: 100) {
-      try store.appendAny(
-        (first..<first + 100).map { number in
-          let stream = StreamName(category: "a", id: "row \(number * 7 % 3_000)")
-          return NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(["n": .int(Int64(number))]))
-        })
+
+    init() throws {
+      var options = StateStore.options()
+      options.history = .all
+      options.runLimits.changeCountMax = 300
+      options.runLimits.baseChangeCountMin = 2_000
+      store = try StateStore.open(SimulatedDisk(), options: options)
+      let historian = try #require(store.projector(StateStore.documents).historian)
+      historian.keep(definition, of: "a")
+      for first in stride(from: 0, to: 9_000, by: 100) {
+        try store.appendAny(
+          (first..<first + 100).map { number in
+            let stream = StreamName(category: "a", id: "row \(number * 7 % 3_000)")
+            let document = EventPayload(["n": .int(Int64(number))])
+            return NewEvent(DocumentEvent.put, in: stream, payload: document)
+          })
+      }
+      try historian.recordBlocking(writesRest: true)
     }
-    try historian.recordBlocking(writesRest: true)
+
     func unread(_ sequence: UInt64) throws -> TableSet {
       let past = RunPast(store, StateStore.documents, view: ("a", definition))
       guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
@@ -144,8 +151,13 @@ internal import Testing
       state.withTable("a") { $0.addView(definition) }
       return state
     }
+  }
+
+  @Test func `what differs is known without a page of either state`() throws {
+    let large = try Large()
+    let definition = large.definition
     for (first, last) in [(6_000, 6_010), (8_990, 4_000), (3_100, 9_000)] as [(UInt64, UInt64)] {
-      let (old, new) = (try unread(first), try unread(last))
+      let (old, new) = (try large.unread(first), try large.unread(last))
       let trees = old["a"].trees + new["a"].trees
       let before = Tree.statistics(of: trees)
       var ids: Set<[UInt8]> = []
@@ -168,7 +180,32 @@ internal import Testing
       for rank in 0..<20 { view.withItem(at: rank * 100) { _ in } }
       #expect(Tree.statistics(of: trees).pages > before.pages)
     }
-    try store.closeBlocking()
+    try large.store.closeBlocking()
+  }
+
+  @Test func `ranks that several threads count are those of a replayed list`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let large = try Large()
+    for sequence in [UInt64(1_000), 4_321, 9_000] {
+      let view = try #require(large.unread(sequence)["a"].view(large.definition.identity))
+      let replayed = try large.store.statesBlocking(at: [.sequence(sequence)], StateStore.documents)[0]
+      let items = View(large.definition, of: replayed["a"]).items
+      var keys: [[UInt8]] = []
+      items.forEach(in: 0..<items.count) { key, _ in keys.append(Array(key)) }
+      for hasOthers in [false, true] {
+        if hasOthers { keys += keys.shuffled(using: &random).prefix(500).map { $0 + [0] } }
+        keys.shuffle(using: &random)
+        var bytes: [UInt8] = []
+        let ranges = keys.map { key in
+          bytes += key
+          return bytes.count - key.count..<bytes.count
+        }
+        let ranks = bytes.withUnsafeBytes { view.ranks(of: ranges, in: $0) }
+        let expected = bytes.withUnsafeBytes { items.ranks(of: ranges, in: $0) }
+        #expect(ranks.ranks == expected.ranks && ranks.areAllFound == !hasOthers)
+      }
+    }
+    try large.store.closeBlocking()
   }
 
   @Test func `after an erasure, what differs from a state of before it is what was erased, too`() throws {
