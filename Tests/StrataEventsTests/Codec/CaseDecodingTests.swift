@@ -30,6 +30,23 @@ private struct Odd: Codable, Equatable, Sendable {
   func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 }
 
+/// Keeps what it was decoded from, and decodes another case meanwhile.
+private struct Keeper: Decodable {
+  enum Keys: CodingKey { case kept }
+
+  let container: KeyedDecodingContainer<Keys>
+  let single: any SingleValueDecodingContainer
+  let other: Happening
+  let number: Int?
+
+  init(from decoder: any Decoder) throws {
+    container = try decoder.container(keyedBy: Keys.self)
+    single = try decoder.singleValueContainer()
+    other = try CBORDecoder.decode(ofCase: "closed", from: [0xA0])
+    number = try container.decode([String: Int].self, forKey: .kept)["n"]
+  }
+}
+
 @Suite struct CaseDecodingTests {
   /// The whole map, as the payload was decoded before there was a shorter way.
   private func whole<Value: Decodable>(_ type: Value.Type, _ name: String, _ payload: [UInt8]) throws -> Value
@@ -133,6 +150,31 @@ private struct Odd: Codable, Equatable, Sendable {
     #expect { try part(Happening.self, "unknown", [0xA0]) } throws: { error in
       guard case DecodingError.typeMismatch(let type, let context) = error else { return false }
       return type == Happening.self && context.codingPath.isEmpty
+    }
+  }
+
+  @Test
+  func `What outlives the call of a case finds nothing, and other calls go on`() throws {
+    var kept: [Keeper] = []
+    for number in 0..<100 {
+      let payload = DocumentValue.object(["n": .int(Int64(number))]).cbor()
+      kept.append(try part(Keeper.self, "kept", payload))
+      #expect(
+        try part(Happening.self, "numbered", DocumentValue.object(["_0": 1, "_1": 2]).cbor())
+          == .numbered(1, 2))
+    }
+    for (number, keeper) in kept.enumerated() {
+      #expect(keeper.number == number && keeper.other == .closed && !keeper.container.contains(.kept))
+      #expect(throws: DecodingError.self) { try keeper.single.decode([String: DocumentValue].self) }
+    }
+  }
+
+  @Test
+  func `A long payload leaves nothing to the next one`() throws {
+    for length in [100_000, 3, 70_000, 0, 65_000] {
+      let title = String(repeating: "x", count: length)
+      let payload = DocumentValue.object(["title": .string(title)]).cbor()
+      #expect(try part(Happening.self, "opened", payload) == .opened(title: title, detail: nil))
     }
   }
 }
