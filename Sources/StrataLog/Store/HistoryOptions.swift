@@ -99,6 +99,8 @@ package struct RunLimits: Sendable {
   package var madeKeysByteCountMax = 32 << 20
   /// Of a past state, a tree with no more keys is made at once.
   package var wholeKeyCountMax = 64
+  /// Of a past list, this number of keys after a section's begin are found without counting what pages have.
+  package var uncountedKeyCountMax = 32
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096
   /// Of the documents of a row in a page, every one at a multiple of this number is whole.

@@ -116,6 +116,8 @@ struct KeySet: Sendable {
   let root: KeySetRoot
   let directory: KeyDirectory
 
+  var isEmpty: Bool { root.places == nil }
+
   /// The counts of all pages after an event; in a delta, by how much they differ from those at the run's begin. Nil for no
   /// page.
   func pageCounts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts? {

@@ -57,12 +57,13 @@ extension KeysAt {
     of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer, on parallel: Parallel
   ) throws(StatePage.Damage) -> (ranks: [Int], areAllFound: Bool) {
     let keys = OrderedKeys(keys, in: bytes)
+    let pageCounts = try pageCounts()
     let count = keys.order.count
     let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))
     let shares = Lock([Result<[Rank], StatePage.Damage>?](repeating: nil, count: shareCount))
     parallel.forEach(below: shareCount) { share in
       let places = count * share / shareCount..<count * (share + 1) / shareCount
-      let found = Result { () throws(StatePage.Damage) in try counted(keys, places) }
+      let found = Result { () throws(StatePage.Damage) in try counted(keys, places, pageCounts) }
       shares.withLock { $0[share] = found }
     }
     var ranks = [Int](repeating: 0, count: count)
@@ -78,7 +79,9 @@ extension KeysAt {
   }
 
   /// The ranks of the keys at some places of their order.
-  private func counted(_ keys: OrderedKeys, _ places: Range<Int>) throws(StatePage.Damage) -> [Rank] {
+  private func counted(
+    _ keys: OrderedKeys, _ places: Range<Int>, _ pageCounts: [KeyCounts]
+  ) throws(StatePage.Damage) -> [Rank] {
     var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {
@@ -89,7 +92,7 @@ extension KeysAt {
         if next != index { (index, page) = (next, try KeyPage(part.keys, at: next)) }
         guard let found = try page?.count(below: key, at: sequence) else { continue }
         ranks[place - places.lowerBound].before &+=
-          Int(truncatingIfNeeded: part.before[next] &+ found.count)
+          Int(truncatingIfNeeded: pageCounts[part.index].before[next] &+ found.count)
         if let isAlive = found.isAlive { ranks[place - places.lowerBound].isThere = isAlive }
       }
     }

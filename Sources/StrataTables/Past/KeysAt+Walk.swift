@@ -1,6 +1,7 @@
 // Walks over the keys of one kind as they were after an event, from a key or a rank on.
 
 internal import StrataBase
+internal import StrataLog
 
 extension KeysAt {
   /// A key that is there. Valid only inside the call that lends it.
@@ -13,7 +14,7 @@ extension KeysAt {
   /// The keys of a range, ascending. O(keys of the pages that have some).
   func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
     var keys: [PastKey] = []
-    try forEach(from: low, to: high) { key in
+    try forEach(from: low, to: high, nil) { key in
       keys.append(
         PastKey(bytes: Array(key.bytes), sectionLength: key.sectionLength, idLength: key.idLength))
       return true
@@ -21,18 +22,33 @@ extension KeysAt {
     return keys
   }
 
+  /// The pages that a walk begins, beside two of each run, before it is counted what pages have.
+  private static let uncountedPageCountMax = 8
+
   /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the rank
-  /// of the first is known. O(log pages · runs · keys of a page), and then the keys.
+  /// of the first is known. O(log pages · runs · keys of a page), and then the keys; near the begin of the range O(runs ·
+  /// keys of a page), unless many keys that are not there lie before them.
   ///
   /// - Parameter first: the number of keys before the range.
   func forEach(
     in ranks: Range<Int>, from low: [UInt8], first: Int, to high: [UInt8]?, _ body: (Lent) -> Void
   ) throws(StatePage.Damage) {
     guard !ranks.isEmpty else { return }
-    let begin = try begin(before: ranks.lowerBound, from: low, first: first, to: high)
-    var rank = begin.rank
-    try forEach(from: begin.key, to: high) { key in
-      if rank >= ranks.lowerBound { body(key) }
+    var rank = first
+    if ranks.lowerBound - first < limits.uncountedKeyCountMax {
+      let budget = PageBudget(2 * parts.count + Self.uncountedPageCountMax)
+      try forEach(from: low, to: high, budget) { key in
+        if rank >= ranks.lowerBound { body(key) }
+        rank += 1
+        return rank < ranks.upperBound
+      }
+      if rank == ranks.upperBound { return }
+    }
+    let next = max(rank, ranks.lowerBound)
+    let begin = try begin(before: next, from: low, first: first, to: high)
+    rank = begin.rank
+    try forEach(from: begin.key, to: high, nil) { key in
+      if rank >= next { body(key) }
       rank += 1
       return rank < ranks.upperBound
     }
@@ -67,20 +83,23 @@ extension KeysAt {
     }
   }
 
-  /// Lends the keys of a range, ascending, until the body returns false. O(keys of the pages that have some).
+  /// Lends the keys of a range, ascending, until the body returns false or the budget is spent. O(keys of the pages that
+  /// have some).
+  ///
+  /// - Parameter budget: nil if pages of which no key is there are left out, for which they are counted.
   private func forEach(
-    from low: [UInt8], to high: [UInt8]?, _ body: (Lent) -> Bool
+    from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
     var places: [KeyPosition] = []
     for part in parts {
-      let place = KeyPosition(part, from: low)
+      let place = KeyPosition(part, of: self, from: low, budget)
       var isThere = try place.next(before: high)
       while isThere, place.cursor.key.isBefore(low) { isThere = try place.next(before: high) }
       if isThere { places.append(place) }
     }
     // The runs whose next key is the least, in their order: the newest one decides.
     var least: [KeyPosition] = []
-    while !places.isEmpty {
+    while !places.isEmpty, budget.map({ $0.left >= 0 }) ?? true {
       least.removeAll(keepingCapacity: true)
       for place in places {
         let order = least.first.map { place.cursor.key.order(against: $0.cursor.key) } ?? 0
@@ -100,13 +119,21 @@ extension KeysAt {
   }
 }
 
+/// How many pages a walk may still begin; below zero it ends.
+private final class PageBudget {
+  @exclusivity(unchecked) var left: Int
+  init(_ count: Int) { left = count }
+}
+
 /// Where a walk is in one run.
 private final class KeyPosition {
   private let part: KeysAt.Part
+  private let keys: KeysAt
+  private let budget: PageBudget?
   @exclusivity(unchecked) private(set) var cursor: KeyCursor
 
-  init(_ part: KeysAt.Part, from low: [UInt8]) {
-    self.part = part
+  init(_ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], _ budget: PageBudget?) {
+    (self.part, self.keys, self.budget) = (part, keys, budget)
     cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
   }
 
@@ -114,7 +141,8 @@ private final class KeyPosition {
   /// later, an early state has few. False at the end.
   func next(before high: [UInt8]?) throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
-      let page = part.isFirst ? part.firstPage(from: cursor.nextPage) : cursor.nextPage
+      let isCounted = part.isFirst && budget == nil
+      let page = isCounted ? try firstPage(from: cursor.nextPage) : cursor.nextPage
       let directory = part.keys.directory
       guard page < directory.pageCount,
         high.map({ high in
@@ -122,15 +150,15 @@ private final class KeyPosition {
         }) ?? true
       else { return false }
       cursor.skip(toPage: page)
+      budget?.left -= 1
     }
     guard try cursor.next() else { return false }
     return high.map { cursor.key.isBefore($0) } ?? true
   }
-}
 
-extension KeysAt.Part {
   /// The first page at or after one of which a key is there, for the first part. O(log pages).
-  fileprivate func firstPage(from index: Int) -> Int {
+  private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
+    let before = try keys.pageCounts()[part.index].before
     guard index < before.count else { return index }
     var (low, high) = (index + 1, before.count)
     while low < high {

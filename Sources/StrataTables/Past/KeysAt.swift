@@ -1,6 +1,7 @@
 // The keys of one kind as they were after an event, counted and read by ranges.
 
 internal import StrataBase
+internal import StrataLog
 
 /// A key, without when it was there.
 struct PastKey {
@@ -10,12 +11,15 @@ struct PastKey {
 }
 
 /// What runs say of the keys after an event. The newest run that has a key decides whether it is there; counts of deltas
-/// are what they change. Safe to use from several threads, since nothing changes.
+/// are what they change. Safe to use from several threads.
+///
+/// What each page has is counted when somebody asks for a rank: a run that is merged has tens of thousands of pages, and
+/// what is first in a list is found without them.
 final class KeysAt: Sendable {
   struct Part: Sendable {
     let keys: KeySet
-    /// How many keys the pages before each page count, and all pages at the end.
-    let before: [Int64]
+    /// Its place among the parts.
+    let index: Int
     /// Whether no run that the state is read from is before it: what it does not count is not there.
     let isFirst: Bool
   }
@@ -23,32 +27,63 @@ final class KeysAt: Sendable {
   /// In the order of the runs.
   let parts: [Part]
   let sequence: UInt64
-  /// See `RunLimits.wholeKeyCountMax`.
-  let wholeCountMax: Int
+  let limits: RunLimits
+  /// How many keys there are; nil if only the pages count them.
+  private let total: Int?
+  /// The counts of the pages of each part, once they were asked for.
+  private let known = Lock<[KeyCounts]?>(nil)
 
-  /// Nil if a run does not have the owner's keys. O(pages of the runs).
+  /// Nil if a run does not have the owner's keys. O(runs), and O(pages) of a run that was not looked at before.
+  ///
+  /// - Parameter total: how many keys there are, if that is known without their pages.
   init?(
-    _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, wholeCountMax: Int
+    _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, _ limits: RunLimits,
+    total: Int? = nil
   ) throws(StatePage.Damage) {
-    self.wholeCountMax = wholeCountMax
+    self.limits = limits
     self.sequence = sequence
+    self.total = total
     var parts: [Part] = []
     let runs = set.runs(holding: sequence)
     for (index, run) in zip(runs.indices, runs) {
       guard let keys = try run.keySet(kind, of: owner) else { return nil }
-      guard let counts = try keys.pageCounts(at: sequence) else { continue }
-      parts.append(Part(keys: keys, before: counts.before, isFirst: index == runs.startIndex))
+      guard !keys.isEmpty else { continue }
+      parts.append(Part(keys: keys, index: parts.count, isFirst: index == runs.startIndex))
     }
     self.parts = parts
+    let most = parts.reduce(UInt64(0)) { $0.addingSaturated($1.keys.root.count) }
+    guard total.map({ UInt64($0) <= most }) ?? true else {
+      throw StatePage.Damage("the sections of the runs count more items than there are")
+    }
   }
 
   // MARK: Counting
+
+  /// For each part, how many keys its pages count. O(pages of the runs) the first time.
+  func pageCounts() throws(StatePage.Damage) -> [KeyCounts] {
+    if let known = known.withLock({ $0 }) { return known }
+    var counts: [KeyCounts] = []
+    var sum: Int64 = 0
+    for part in parts {
+      guard let own = try part.keys.pageCounts(at: sequence) else {
+        throw StatePage.Damage("a run has keys without pages")
+      }
+      sum &+= own.before.last ?? 0
+      counts.append(own)
+    }
+    guard total.map({ sum == $0 }) ?? true else {
+      throw StatePage.Damage("the runs count other items than their sections have")
+    }
+    known.withLock { $0 = counts }
+    return counts
+  }
 
   /// The number of keys in a range. O(runs · (log n + keys of a page)).
   ///
   /// - Parameter high: the first key after them; nil for no bound.
   func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
-    try counts(from: low, to: high, cutAt: [])[0]
+    if let total, low.isEmpty, high == nil { return total }
+    return try counts(from: low, to: high, cutAt: [])[0]
   }
 
   /// The numbers of keys in the parts of a range, which begin at ascending keys. O(parts · runs · (log n + keys of a page)).
@@ -72,13 +107,13 @@ final class KeysAt: Sendable {
 
   private func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
     var count: Int64 = 0
-    for part in parts {
+    for (part, counts) in zip(parts, try pageCounts()) {
       guard let key else {
-        count &+= part.before.last ?? 0
+        count &+= counts.before.last ?? 0
         continue
       }
       guard let page = part.keys.directory.page(of: key) else { continue }
-      count &+= part.before[page]
+      count &+= counts.before[page]
       guard !part.keys.directory.begins(page, with: key) else { continue }
       let inPage = try KeyPage(part.keys, at: page)
       count &+= try key.lendBytes { (key) throws(StatePage.Damage) in
@@ -99,10 +134,13 @@ final class KeysAt: Sendable {
     }
     var sections: [(section: [UInt8], count: Int)] = []
     sections.reserveCapacity(sum.sections.count)
+    var total: UInt64 = 0
     for (section, count) in zip(sum.sections, sum.counts) where count != 0 {
       guard count > 0, let count = Int(exactly: count) else {
         throw StatePage.Damage("the runs count less than no item of a section")
       }
+      total = total.addingSaturated(UInt64(count))
+      guard total <= UInt64(UInt32.max) else { throw StatePage.Damage("the runs count too many items") }
       sections.append((section, count))
     }
     return sections

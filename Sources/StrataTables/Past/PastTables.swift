@@ -8,8 +8,7 @@ struct PastHealing: Sendable {
   let state: StateHealing
   /// Names the history: states of one name are of the same rows.
   let history: String
-  /// See `RunLimits.wholeKeyCountMax`.
-  let wholeCountMax: Int
+  let limits: RunLimits
   /// Where what needs many pages is counted.
   let parallel: Parallel
   let noteDamage: @Sendable () -> Void
@@ -17,15 +16,15 @@ struct PastHealing: Sendable {
 
 extension RunSet {
   /// The state after an event that the runs have, with a kept list; nil if a run does not have the list's keys. Reads the
-  /// tallies of the keys alone, and rows once they are looked at. O(sections + pages of keys of the runs).
+  /// tallies of the pages of its rows, and all else once it is looked at. O(pages of keys of rows).
   func unreadTables(
     at sequence: UInt64, recordsTouches: Bool, keeping owner: KeyOwner, _ cache: PageCache,
     _ healing: PastHealing
   ) throws(StatePage.Damage) -> TableSet? {
     guard let list = owner.list, let kept = list.definition.kept,
       runs(holding: sequence).allSatisfy({ $0.hasKeys(of: owner) }),
-      let rowKeys = try KeysAt(self, .rows, of: .rows, at: sequence, wholeCountMax: healing.wholeCountMax),
-      let refused = try KeysAt(self, .refused, of: .rows, at: sequence, wholeCountMax: healing.wholeCountMax)
+      let rowKeys = try KeysAt(self, .rows, of: .rows, at: sequence, healing.limits),
+      let refused = try KeysAt(self, .refused, of: .rows, at: sequence, healing.limits)
     else { return nil }
     let moment = try moment(sequence)
     let failures = try allFailures(at: sequence, count: moment.failures)
@@ -125,27 +124,26 @@ final class PastView: SavedView {
         withUnsafeBytes(of: &lengths) { body(key, $0) }
       }
     }
-    guard let keys = try keys(.items), let unplacedKeys = try self.keys(.unplaced) else { return nil }
+    let sections = try KeysAt.sections(set, of: owner, at: sequence)
+    let count = sections.reduce(0) { $0 + $1.count }
+    guard let keys = try keys(.items, count), let unplacedKeys = try self.keys(.unplaced) else { return nil }
     let items = try tree(keys, definition, .items, lengths)
     let unplaced = try tree(unplacedKeys, definition, .problems, reasons(definition))
     var values: Tree?
     if definition.holdsValues {
-      values = try self.keys(.values).map { (keys) throws(StatePage.Damage) in
+      values = try self.keys(.values, count).map { (keys) throws(StatePage.Damage) in
         try tree(keys, definition, .values, lengths)
       }
     }
-    let sections = try KeysAt.sections(set, of: owner, at: sequence)
-    guard sections.reduce(0, { $0 + $1.count }) == items.count,
-      values.map({ $0.count == items.count }) ?? true
-    else { throw StatePage.Damage("the runs count other items than their sections have") }
     var view = View(definition, items: items, values: values, problems: unplaced, sections)
     let source = PastItems.Source(set: set, owner: owner.number, sequence: sequence, healing: healing)
     view.past = PastItems(items, source, keys, sections)
     return view
   }
 
-  private func keys(_ kind: KeyOwner.Kind) throws(StatePage.Damage) -> KeysAt? {
-    try KeysAt(set, kind, of: owner, at: sequence, wholeCountMax: healing.wholeCountMax)
+  /// - Parameter count: how many there are, if that is known.
+  private func keys(_ kind: KeyOwner.Kind, _ count: Int? = nil) throws(StatePage.Damage) -> KeysAt? {
+    try KeysAt(set, kind, of: owner, at: sequence, healing.limits, total: count)
   }
 
   private func tree(

@@ -67,7 +67,7 @@ final class PastTree: Sendable {
     let total = try keys.count(from: prefix, to: end)
     guard let total = UInt32(exactly: total) else { throw StatePage.Damage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
-    let wholeCountMax = keys.wholeCountMax
+    let wholeCountMax = keys.limits.wholeKeyCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
     var pages = keys.pageCount(from: prefix, to: end)
     // Few keys may lie in many pages, beside others that are not there.

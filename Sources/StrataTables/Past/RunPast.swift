@@ -96,7 +96,7 @@ final class RunPast {
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
         faults: Lock(StateFaults())),
       history: "\(store.log.storeID) \(name.folder)",
-      wholeCountMax: store.log.options.runLimits.wholeKeyCountMax,
+      limits: store.log.options.runLimits,
       parallel: store.log.options.machine.parallel
     ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache

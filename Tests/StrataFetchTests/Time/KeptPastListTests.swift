@@ -14,6 +14,7 @@ internal import Testing
     var options = StoreOptions.history(&random)
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
+    options.runLimits.uncountedKeyCountMax = [0, 3, 32].randomElement(using: &random)!
     return options
   }
 

@@ -48,6 +48,7 @@ enum HistoryStore {
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.madeKeysByteCountMax = [1, 400, 5_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
+    options.runLimits.uncountedKeyCountMax = [0, 3, 32].randomElement(using: &random)!
     return options
   }
 
