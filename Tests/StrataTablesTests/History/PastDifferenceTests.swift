@@ -210,6 +210,28 @@ internal import Testing
     try large.store.closeBlocking()
   }
 
+  @Test func `the first items of a section are found after many that are gone`() throws {
+    let large = try Large()
+    for sequence in [UInt64(20), 2_999, 3_500, 6_000, 8_999, 9_000] {
+      let replayed = try large.store.statesBlocking(at: [.sequence(sequence)], StateStore.documents)[0]
+      let expected = View(large.definition, of: replayed["a"])
+      var starts: [Int] = []
+      expected.sections.forEach(in: 0..<expected.sections.count) { section, _ in
+        starts.append(expected.start(of: section))
+      }
+      for (start, count) in starts.flatMap({ start in [1, 5, 20, 200].map { (start, $0) } }) {
+        // After some looks at one view, items are read from pages of its tree.
+        let view = try #require(large.unread(sequence)["a"].view(large.definition.identity))
+        let ranks = start..<min(start + count, expected.items.count)
+        var (found, others): ([[UInt8]], [[UInt8]]) = ([], [])
+        try #require(view.knownItems?.items(in: ranks)).forEach { found.append(Array($0.bytes)) }
+        expected.forEachItem(in: ranks) { others.append(Array($0.bytes)) }
+        #expect(found == others, "\(ranks) at \(sequence)")
+      }
+    }
+    try large.store.closeBlocking()
+  }
+
   @Test func `after an erasure, what differs from a state of before it is what was erased, too`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var changed = 0
