@@ -47,7 +47,7 @@ extension KeysAt {
     var isThere = false
   }
 
-  /// The fewest keys for which a thread is started: that takes about as long as ten of them.
+  /// The fewest keys that are worth a thread.
   private static let sharedCountMin = 128
 
   /// The number of keys that are less than each of the given ones, which lie in one run of bytes, and whether all of them

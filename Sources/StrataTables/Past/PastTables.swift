@@ -9,7 +9,7 @@ struct PastHealing: Sendable {
   /// Names the history: states of one name are of the same rows.
   let history: String
   let limits: RunLimits
-  /// Where what needs many pages is counted.
+  /// The threads that count the ranks of many keys.
   let parallel: Parallel
   let noteDamage: @Sendable () -> Void
 }
