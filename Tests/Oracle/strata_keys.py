@@ -7,6 +7,7 @@ from strata_codecs import Malformed
 from strata_pages import Bytes, KEY_LENGTH_MAX, demand
 
 ROWS, REFUSED, ITEMS, VALUES, UNPLACED = range(5)
+GROUP_MAX = 256
 KINDS_OF_ROWS = [ROWS, REFUSED]
 KINDS_OF_LISTS = [[ITEMS, UNPLACED], [ITEMS, VALUES, UNPLACED]]
 
@@ -39,15 +40,20 @@ def read_set(run, fields, kind):
     count = fields.varint()
     if count == 0:
         return []
-    pages = read_names(Bytes(run.record(run.place_of(fields))), run.place_of)
+    groups = read_directory(run, Bytes(run.record(run.place_of(fields))))
     tally = run.place_of(fields)
     keys, units = [], []
-    for first, place in pages:
-        page = list(read_page(run, Bytes(run.record(place))))
-        demand(page and page[0].bytes == first, "a page of keys begins with another key than its directory says")
-        demand(not keys or keys[-1].bytes < first, "the pages of keys do not ascend")
-        keys += page
-        units.append(page)
+    for pages, chunks in groups:
+        found = []
+        for first, place, number in pages:
+            page = list(read_page(Bytes(run.record(place))))
+            demand(len(page) == number, "a page of keys has others than its directory counts")
+            demand(page[0][0] == first, "a page of keys begins with another key than its directory says")
+            demand(not found or found[-1][0] < first, "the pages of keys do not ascend")
+            found += page
+        demand(not keys or keys[-1].bytes < found[0][0], "the groups of keys do not ascend")
+        units.append(list(read_group(run, found, chunks)))
+        keys += units[-1]
     demand(len(keys) == count, "other keys than counted")
     check_tally(run, tally, units)
     if kind == ITEMS:
@@ -79,24 +85,62 @@ def read_names(fields, place_of):
     return names
 
 
-def read_page(run, fields):
+def read_directory(run, fields):
+    """For each group: its pages, as (first key, place, number of keys), and its chunks, as (first event, place)."""
+    groups, pages, last = [], [], None
+    while fields.rest:
+        last = next_key(fields, last)
+        place, count = run.place_of(fields), fields.varint()
+        demand(count > 1, "a page without keys")
+        pages.append((last, place, count >> 1))
+        if count & 1 == 0:
+            continue
+        chunks = []
+        for _ in range(fields.varint()):
+            first = run.begin + fields.varint()
+            demand(first > chunks[-1][0] if chunks else first == run.begin, "the chunks of a group do not ascend")
+            demand(first <= run.end, "a chunk after the end of a run")
+            chunks.append((first, run.place_of(fields)))
+        demand(chunks, "a group without a chunk")
+        demand(sum(page[2] for page in pages) <= GROUP_MAX, "a group of too many keys")
+        groups.append((pages, chunks))
+        pages = []
+    demand(groups and not pages, "a group that does not end")
+    return groups
+
+
+def read_page(fields):
     last = None
     while fields.rest:
         last = next_key(fields, last)
-        section, id, flags = fields.varint(), fields.varint(), fields.varint()
+        section, id = fields.varint(), fields.varint()
         demand(section + id <= len(last), "the parts of a key")
-        moments, at = [], run.begin
-        if flags >> 1:
-            own = Bytes(fields.sized())
-            for _ in range(flags >> 1):
-                distance = own.varint()
-                demand(distance > 0, "the moments of a key do not ascend")
-                at += distance
-                moments.append(at)
-            own.ends("the moments of a key")
-        demand(at <= run.end, "a moment after the end of a run")
-        demand(moments or (run.is_base and flags & 1), "a key that was never there, or is in a delta without a moment")
-        yield Key(last, section, id, flags & 1 == 1, moments)
+        yield last, section, id
+
+
+def read_group(run, found, chunks):
+    """The keys of a group, with what its chunks say of them."""
+    is_there, moments, at_begin = None, [[] for _ in found], []
+    for number, (first, place) in enumerate(chunks):
+        fields, at = Bytes(run.record(place)), first
+        bits = int.from_bytes(fields.bytes((len(found) + 7) // 8), "little")
+        demand(bits >> len(found) == 0, "a bit of no key")
+        before = [bits >> key & 1 == 1 for key in range(len(found))]
+        demand(is_there is None or is_there == before, "a chunk that begins with other keys than there were")
+        demand(is_there is None or fields.rest, "a chunk without a change after another one")
+        is_there, at_begin = list(before), at_begin or before
+        while fields.rest:
+            at += fields.varint()
+            key = fields.number(1)
+            demand(key < len(found), "a change of a key that is not there")
+            demand(run.begin < at <= run.end, "a moment outside of its run")
+            demand(not moments[key] or moments[key][-1] < at, "the moments of a key do not ascend")
+            demand(number + 1 == len(chunks) or at < chunks[number + 1][0], "a chunk does not end with an event")
+            moments[key].append(at)
+            is_there[key] = not is_there[key]
+    for (key, section, id), own, alive_at_begin in zip(found, moments, at_begin):
+        demand(own or (run.is_base and alive_at_begin), "a key that was never there, or is in a delta without a moment")
+        yield Key(key, section, id, alive_at_begin, own)
 
 
 def read_tally(run, place):

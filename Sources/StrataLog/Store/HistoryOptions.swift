@@ -95,11 +95,15 @@ package struct RunLimits: Sendable {
   package var keepsKeys = true
   /// The most keys in a page of keys.
   package var keyCountMax = 32
+  /// The most keys in a group, of which a run says together when they were there. No more than 256.
+  package var groupKeyCountMax = 256
+  /// The fewest changes of keys in a chunk that another one follows.
+  package var chunkChangeCountMin = 1_024
   /// Keys that are made of the rows of runs are sorted in parts of no more bytes, all lists of a run together.
   package var madeKeysByteCountMax = 32 << 20
   /// Of a past state, a tree with no more keys is made at once.
   package var wholeKeyCountMax = 64
-  /// Of a past list, this number of keys after a section's begin are found without counting what pages have.
+  /// Of a past list, this number of keys after a section's begin are found without counting what groups have.
   package var uncountedKeyCountMax = 32
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096

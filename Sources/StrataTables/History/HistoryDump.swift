@@ -217,19 +217,19 @@ package struct HistoryDump {
   }
 
   private static func lend(_ set: KeySet, of owner: UInt64, _ body: (Entry) throws -> Void) throws {
-    let counts = try set.pageCounts(at: set.reader.root.end)
+    let counts = try set.groupCounts(at: set.reader.root.end)
     try body(
       .keys(
         Keys(
-          owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: counts?.unitCount ?? 0,
+          owner: owner, kind: "\(set.root.kind)", keys: set.root.count, pages: set.directory.pageCount,
           count: counts?.before.last ?? 0)))
     let sections = try set.sectionCounts(at: set.reader.root.end)
     for (section, count) in zip(sections.sections, sections.counts) {
       try body(.section(section, count: count))
     }
-    var cursor = KeyCursor(set)
+    var cursor = KeyRecordCursor(set)
     while try cursor.next() {
-      let key = try cursor.record()
+      let key = cursor.record()
       let (section, id) = (key.sectionLength, key.key.count - key.idLength)
       try body(
         .key(

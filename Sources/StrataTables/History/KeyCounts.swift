@@ -1,4 +1,4 @@
-// Reads tallies: how many keys each page of a run, or each of its sections, had after an event.
+// Reads tallies: how many keys each group of a run, or each of its sections, had after an event.
 
 internal import StrataBase
 internal import StrataLog

@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataLog
 
 /// Streams the keys of one owner from several runs into a new one. Belongs to one thread at a time. In memory are a page
-/// of each run, and the changes of the tallies.
+/// and the moments of a group of each run, and the changes of the tallies.
 final class KeyMerge {
   private let owner: KeyOwner
   private let below: [RunReader]
@@ -14,7 +14,7 @@ final class KeyMerge {
   private let limits: RunLimits
   private var kinds: ArraySlice<KeyOwner.Kind>
   // One thread at a time uses it, so the checks of exclusive access are left out of what each key changes.
-  @exclusivity(unchecked) private var heads: [(cursor: KeyCursor, isThere: Bool)] = []
+  @exclusivity(unchecked) private var heads: [(cursor: KeyRecordCursor, isThere: Bool)] = []
   /// The runs that have the current key, in order.
   @exclusivity(unchecked) private var current: [Int] = []
   @exclusivity(unchecked) private var record = KeyRecord()
@@ -59,7 +59,7 @@ final class KeyMerge {
       guard let set = try run.keySet(kind, of: owner) else {
         throw StatePage.Damage("a run lacks the keys that it is merged for")
       }
-      var cursor = KeyCursor(set)
+      var cursor = KeyRecordCursor(set)
       let isThere = try cursor.next()
       heads.append((cursor, isThere))
     }
@@ -90,7 +90,7 @@ final class KeyMerge {
         throw StatePage.Damage("a key is there in one run and not in the next")
       }
       let known = record.moments.count
-      try heads[index].cursor.addMoments(to: &record)
+      heads[index].cursor.addMoments(to: &record)
       let isAliveAtEnd = isAliveAtBegin != ((record.moments.count - known) % 2 == 1)
       if index < below.count {
         // Of what was before, only the end counts.

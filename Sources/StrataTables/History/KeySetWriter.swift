@@ -1,14 +1,14 @@
-// Writes the keys of one kind of one owner: pages in the order of the keys, and tallies of the pages and of the sections.
+// Writes the keys of one kind of one owner: pages and groups in the order of the keys, and tallies of groups and sections.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Keys are given in ascending order.
+/// Keys are given in ascending order. When they were there is in a record of each group of keys, beside its pages: of a
+/// page one key is looked for, and of a group all keys before it are counted, with a bit for each.
 ///
 /// ```
 /// page  keys
-/// key   shared bytes, rest, length of the section, length of the id, moments × 2 + 1 if it was there at the begin,
-///       bytes of the moments, moments
+/// key   shared bytes, rest, length of the section, length of the id
 /// ```
 struct KeySetWriter: ~Copyable {
   private let output: RunOutput
@@ -16,9 +16,9 @@ struct KeySetWriter: ~Copyable {
   private let begin: UInt64
   private let limits: RunLimits
   private var page = RawBuffer(capacity: 1 << 13)
-  private var moments = RawBuffer(capacity: 1 << 10)
   private var pageCount = 0
   private var names = KeyNames()
+  private var group: KeyGroupWriter
   private var tally: KeyTallyWriter
   private var sections = KeyNames()
   private var sectionTally: KeyTallyWriter
@@ -29,20 +29,26 @@ struct KeySetWriter: ~Copyable {
 
   init(_ output: RunOutput, _ kind: KeyOwner.Kind, begin: UInt64, isBase: Bool, _ limits: RunLimits) {
     (self.output, self.kind, self.begin, self.limits) = (output, kind, begin, limits)
-    tally = KeyTallyWriter(begin: begin, isBase: isBase)
-    sectionTally = KeyTallyWriter(begin: begin, isBase: isBase)
+    group = KeyGroupWriter(begin: begin)
+    tally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
+    sectionTally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
   }
 
   mutating func add(_ record: KeyRecord) throws(StoreError) {
     assert(record.isAlive || !record.moments.isEmpty, "a key of a run was never there")
-    if pageCount == limits.keyCountMax || page.count >= limits.pageLength { try flush() }
+    if group.keyCount == min(limits.groupKeyCountMax, KeyBits.countMax) {
+      try flush(endsGroup: true)
+    } else if pageCount == limits.keyCountMax || page.count >= limits.pageLength {
+      try flush(endsGroup: false)
+    }
+    if group.keyCount == 0 { tally.beginUnit() }
+    group.add(record)
+    tally.add(record)
     if pageCount == 0 {
       first.removeAll(keepingCapacity: true)
       first.append(contentsOf: record.key)
       lastKey.removeAll(keepingCapacity: true)
-      tally.beginUnit()
     }
-    tally.add(record)
     if kind.hasSections { addSection(of: record) }
     let shared = record.key.withUnsafeBytes { key in
       lastKey.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
@@ -52,17 +58,6 @@ struct KeySetWriter: ~Copyable {
     record.key.withUnsafeBytes { page.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
     page.append(varint: UInt64(record.sectionLength))
     page.append(varint: UInt64(record.idLength))
-    page.append(varint: UInt64(record.moments.count) << 1 | (record.isAlive ? 1 : 0))
-    if !record.moments.isEmpty {
-      moments.removeAll()
-      var last = begin
-      for moment in record.moments {
-        moments.append(varint: moment &- last)
-        last = moment
-      }
-      page.append(varint: UInt64(moments.count))
-      page.append(moments.bytes)
-    }
     lastKey.removeAll(keepingCapacity: true)
     lastKey.append(contentsOf: record.key)
     pageCount += 1
@@ -82,16 +77,20 @@ struct KeySetWriter: ~Copyable {
     sectionTally.add(record)
   }
 
-  private mutating func flush() throws(StoreError) {
+  private mutating func flush(endsGroup: Bool) throws(StoreError) {
     names.append(first)
     try output.append(page.bytes).append(to: &names.bytes)
+    names.bytes.append(varint: UInt64(pageCount) << 1 | (endsGroup ? 1 : 0))
+    if endsGroup {
+      try group.finish(output, changeCountMin: limits.chunkChangeCountMin, to: &names.bytes)
+    }
     page.removeAll()
     pageCount = 0
   }
 
   mutating func finish() throws(StoreError) -> KeySetRoot {
     guard count > 0 else { return KeySetRoot(kind: kind) }
-    try flush()
+    try flush(endsGroup: true)
     var root = KeySetRoot(kind: kind, count: count)
     root.places = .init(pages: try output.append(names.bytes.bytes), tally: try tally.finish(output))
     if kind.hasSections {

@@ -1,9 +1,9 @@
-// How many keys each page of a run, or each of its sections, had at any moment.
+// How many keys each group of a run, or each of its sections, had at any moment.
 
 internal import StrataBase
 internal import StrataLog
 
-/// Counts by unit, which is a page or a section, written as counts at some moments and the changes between them. What
+/// Counts by unit, which is a group or a section, written as counts at some moments and the changes between them. What
 /// was counted at one moment is in one chunk.
 ///
 /// ```
@@ -11,15 +11,15 @@ internal import StrataLog
 /// chunk  the count of each unit before that event, then changes: event, unit × 2 + 1 if one appeared
 /// ```
 struct KeyTallyWriter: ~Copyable {
-  /// The fewest changes in a chunk that another one follows.
-  private static let chunkLengthMin = 1_024
-
   private let begin: UInt64
   private let isBase: Bool
+  private let limits: RunLimits
   private var counts: [Int64] = []
   private var changes = TallyChanges()
 
-  init(begin: UInt64, isBase: Bool) { (self.begin, self.isBase) = (begin, isBase) }
+  init(begin: UInt64, isBase: Bool, _ limits: RunLimits) {
+    (self.begin, self.isBase, self.limits) = (begin, isBase, limits)
+  }
 
   /// Begins the next unit.
   mutating func beginUnit() { counts.append(0) }
@@ -37,7 +37,7 @@ struct KeyTallyWriter: ~Copyable {
 
   mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
     changes.sort()
-    let length = max(Self.chunkLengthMin, counts.count)
+    let length = max(limits.chunkChangeCountMin, counts.count)
     var chunks: [(first: UInt64, place: RunPlace)] = []
     var buffer = RawBuffer(capacity: 1 << 13)
     var start = 0

@@ -145,7 +145,8 @@ final class RunReader: Sendable {
   private func directory(of root: KeySetRoot) throws(StatePage.Damage) -> KeyDirectory {
     guard let place = root.places?.pages else { return .empty }
     if let known = directories.withLock({ $0[place.offset] }) { return known }
-    let directory = try KeyDirectory(decoding: read(place))
+    let directory = try KeyDirectory(
+      decoding: read(place), keys: root.count, span: self.root.end - self.root.begin)
     directories.withLock { $0[place.offset] = directory }
     return directory
   }

@@ -57,13 +57,13 @@ extension KeysAt {
     of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer, on parallel: Parallel
   ) throws(StatePage.Damage) -> (ranks: [Int], areAllFound: Bool) {
     let keys = OrderedKeys(keys, in: bytes)
-    let pageCounts = try pageCounts()
+    let groupCounts = try groupCounts()
     let count = keys.order.count
     let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))
     let shares = Lock([Result<[Rank], StatePage.Damage>?](repeating: nil, count: shareCount))
     parallel.forEach(below: shareCount) { share in
       let places = count * share / shareCount..<count * (share + 1) / shareCount
-      let found = Result { () throws(StatePage.Damage) in try counted(keys, places, pageCounts) }
+      let found = Result { () throws(StatePage.Damage) in try counted(keys, places, groupCounts) }
       shares.withLock { $0[share] = found }
     }
     var ranks = [Int](repeating: 0, count: count)
@@ -80,19 +80,15 @@ extension KeysAt {
 
   /// The ranks of the keys at some places of their order.
   private func counted(
-    _ keys: OrderedKeys, _ places: Range<Int>, _ pageCounts: [KeyCounts]
+    _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts]
   ) throws(StatePage.Damage) -> [Rank] {
     var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {
-      var (index, page): (Int?, KeyPage?)
+      var counter = KeyCounter(part.keys, at: sequence, groupCounts[part.index])
       for place in places {
-        let key = keys[keys.order[place]]
-        guard let next = part.keys.directory.page(of: key, from: index ?? 0) else { continue }
-        if next != index { (index, page) = (next, try KeyPage(part.keys, at: next)) }
-        guard let found = try page?.count(below: key, at: sequence) else { continue }
-        ranks[place - places.lowerBound].before &+=
-          Int(truncatingIfNeeded: pageCounts[part.index].before[next] &+ found.count)
+        let found = try counter.count(below: keys[keys.order[place]])
+        ranks[place - places.lowerBound].before &+= Int(truncatingIfNeeded: found.count)
         if let isAlive = found.isAlive { ranks[place - places.lowerBound].isThere = isAlive }
       }
     }

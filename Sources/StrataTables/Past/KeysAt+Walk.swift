@@ -22,7 +22,7 @@ extension KeysAt {
     return keys
   }
 
-  /// The pages that a walk begins, beside two of each run, before it is counted what pages have.
+  /// The pages that a walk begins, beside two of each run, before it is counted what groups have.
   private static let uncountedPageCountMax = 8
 
   /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the rank
@@ -86,7 +86,7 @@ extension KeysAt {
   /// Lends the keys of a range, ascending, until the body returns false or the budget is spent. O(keys of the pages that
   /// have some).
   ///
-  /// - Parameter budget: nil if pages of which no key is there are left out, for which they are counted.
+  /// - Parameter budget: nil if groups of which no key is there are left out, for which they are counted.
   private func forEach(
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
@@ -106,7 +106,7 @@ extension KeysAt {
         if order < 0 { least.removeAll(keepingCapacity: true) }
         if order <= 0 { least.append(place) }
       }
-      if let newest = least.last, try newest.cursor.isAlive(at: sequence) {
+      if let newest = least.last, try newest.isAlive() {
         let goesOn = newest.cursor.key.withUnsafeBytes { key in
           body(
             Lent(
@@ -131,6 +131,7 @@ private final class KeyPosition {
   private let keys: KeysAt
   private let budget: PageBudget?
   @exclusivity(unchecked) private(set) var cursor: KeyCursor
+  @exclusivity(unchecked) private var group: (number: Int, lives: KeyLives)?
 
   init(_ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], _ budget: PageBudget?) {
     (self.part, self.keys, self.budget) = (part, keys, budget)
@@ -141,8 +142,7 @@ private final class KeyPosition {
   /// later, an early state has few. False at the end.
   func next(before high: [UInt8]?) throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
-      let isCounted = part.isFirst && budget == nil
-      let page = isCounted ? try firstPage(from: cursor.nextPage) : cursor.nextPage
+      let page = part.isFirst ? try firstPage(from: cursor.nextPage) : cursor.nextPage
       let directory = part.keys.directory
       guard page < directory.pageCount,
         high.map({ high in
@@ -156,9 +156,44 @@ private final class KeyPosition {
     return high.map { cursor.key.isBefore($0) } ?? true
   }
 
-  /// The first page at or after one of which a key is there, for the first part. O(log pages).
+  /// Whether the key is there.
+  func isAlive() throws(StatePage.Damage) -> Bool { try lives(of: cursor.group).now[cursor.number] }
+
+  private func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
+    if let group, group.number == number { return group.lives }
+    let lives =
+      if budget == nil, part.isFirst {
+        try part.keys.lives(of: number, at: keys.sequence, counted: keys.groupCounts()[part.index])
+      } else {
+        try part.keys.lives(of: number, at: keys.sequence)
+      }
+    group = (number, lives)
+    return lives
+  }
+
+  /// The first page at or after one of which a key is there, for the first part. With a budget, that is known only of the
+  /// group that the walk is in. O(log groups + pages of a group).
   private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
-    let before = try keys.pageCounts()[part.index].before
+    let directory = part.keys.directory
+    var index = index
+    while index < directory.pageCount {
+      let number = directory.group(of: index)
+      guard budget == nil || number == group?.number else { return index }
+      let pages = directory.pages(of: number)
+      if let key = try lives(of: number).now.first(from: directory.numbers(of: index).lowerBound) {
+        return (index..<pages.upperBound).first { directory.numbers(of: $0).contains(key) } ?? index
+      }
+      index = pages.upperBound
+      guard budget == nil, index < directory.pageCount else { continue }
+      let next = try firstGroup(from: number + 1)
+      index = next < directory.groupCount ? directory.pages(of: next).lowerBound : directory.pageCount
+    }
+    return index
+  }
+
+  /// The first group at or after one of which a key is there, for the first part. O(log groups).
+  private func firstGroup(from index: Int) throws(StatePage.Damage) -> Int {
+    let before = try keys.groupCounts()[part.index].before
     guard index < before.count else { return index }
     var (low, high) = (index + 1, before.count)
     while low < high {

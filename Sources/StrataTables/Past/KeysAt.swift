@@ -13,7 +13,7 @@ struct PastKey {
 /// What runs say of the keys after an event. The newest run that has a key decides whether it is there; counts of deltas
 /// are what they change. Safe to use from several threads.
 ///
-/// What each page has is counted when somebody asks for a rank: a run that is merged has tens of thousands of pages, and
+/// What each group of keys has is counted when somebody asks for a rank: a run that is merged has thousands of groups, and
 /// what is first in a list is found without them.
 final class KeysAt: Sendable {
   struct Part: Sendable {
@@ -28,14 +28,14 @@ final class KeysAt: Sendable {
   let parts: [Part]
   let sequence: UInt64
   let limits: RunLimits
-  /// How many keys there are; nil if only the pages count them.
+  /// How many keys there are; nil if only the groups count them.
   private let total: Int?
-  /// The counts of the pages of each part, once they were asked for.
+  /// The counts of the groups of each part, once they were asked for.
   private let known = Lock<[KeyCounts]?>(nil)
 
   /// Nil if a run does not have the owner's keys. O(runs), and O(pages) of a run that was not looked at before.
   ///
-  /// - Parameter total: how many keys there are, if that is known without their pages.
+  /// - Parameter total: how many keys there are, if that is known without their groups.
   init?(
     _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, _ limits: RunLimits,
     total: Int? = nil
@@ -59,14 +59,14 @@ final class KeysAt: Sendable {
 
   // MARK: Counting
 
-  /// For each part, how many keys its pages count. O(pages of the runs) the first time.
-  func pageCounts() throws(StatePage.Damage) -> [KeyCounts] {
+  /// For each part, how many keys its groups count. O(groups of the runs) the first time.
+  func groupCounts() throws(StatePage.Damage) -> [KeyCounts] {
     if let known = known.withLock({ $0 }) { return known }
     var counts: [KeyCounts] = []
     var sum: Int64 = 0
     for part in parts {
-      guard let own = try part.keys.pageCounts(at: sequence) else {
-        throw StatePage.Damage("a run has keys without pages")
+      guard let own = try part.keys.groupCounts(at: sequence) else {
+        throw StatePage.Damage("a run has keys without groups")
       }
       sum &+= own.before.last ?? 0
       counts.append(own)
@@ -107,18 +107,13 @@ final class KeysAt: Sendable {
 
   private func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
     var count: Int64 = 0
-    for (part, counts) in zip(parts, try pageCounts()) {
+    for (part, counts) in zip(parts, try groupCounts()) {
       guard let key else {
         count &+= counts.before.last ?? 0
         continue
       }
-      guard let page = part.keys.directory.page(of: key) else { continue }
-      count &+= counts.before[page]
-      guard !part.keys.directory.begins(page, with: key) else { continue }
-      let inPage = try KeyPage(part.keys, at: page)
-      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in
-        try inPage.count(below: key, at: sequence).count
-      }
+      var counter = KeyCounter(part.keys, at: sequence, counts)
+      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counter.count(below: key).count }
     }
     return count
   }

@@ -1,4 +1,4 @@
-// The kept stores with a history of version 1.0, without keys and with them: what this code reads in them is what was
+// The kept stores with a history of version 2.0, without keys and with them: what this code reads in them is what was
 // written, today and later.
 
 import Foundation
@@ -20,12 +20,12 @@ private enum GoldenHistory: CaseIterable {
     switch self {
     case .rows:
       GoldenFiles(
-        "history-1.0/documents.store",
+        "history-2.0/documents.store",
         "A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event."
       )
     case .keys:
       GoldenFiles(
-        "history-1.0/keys.store",
+        "history-2.0/keys.store",
         "The same with the keys of all rows, and of a list whose sections are ordered by values of their items."
       )
     }
@@ -53,6 +53,8 @@ private enum GoldenHistory: CaseIterable {
     options.runLimits.wholeInterval = 4
     options.runLimits.keepsKeys = self == .keys
     options.runLimits.keyCountMax = 3
+    options.runLimits.groupKeyCountMax = 8
+    options.runLimits.chunkChangeCountMin = 5
     options.runLimits.laggingCount = 1
     return options
   }

@@ -24,6 +24,8 @@ internal import Testing
     options.runLimits.largeLength = 120
     options.runLimits.wholeInterval = 3
     options.runLimits.keyCountMax = 2
+    options.runLimits.groupKeyCountMax = 5
+    options.runLimits.chunkChangeCountMin = 3
     return options
   }
 
@@ -80,14 +82,20 @@ internal import Testing
         for kind in owner.kinds {
           do {
             guard let set = try run.keySet(kind, of: owner) else { continue }
-            _ = try set.sectionCounts(at: run.root.end)
-            let total = try set.pageCounts(at: run.root.end)?.before.last ?? 0
-            var (cursor, alive): (KeyCursor, Int64) = (KeyCursor(set), 0)
-            while try cursor.next() {
-              if try cursor.isAlive(at: run.root.end) { alive += 1 }
-              if !run.root.isBase, cursor.isAliveAtBegin { alive -= 1 }
+            var (cursor, records): (KeyRecordCursor, [KeyRecord]) = (KeyRecordCursor(set), [])
+            while try cursor.next() { records.append(cursor.record()) }
+            // Every chunk of the tallies is read.
+            for sequence in run.root.begin...run.root.end {
+              let total = try set.groupCounts(at: sequence)?.before.last ?? 0
+              let ofSections = try set.sectionCounts(at: sequence).counts.reduce(0, +)
+              var alive: Int64 = 0
+              for record in records {
+                if record.isAlive != (record.moments.count { $0 <= sequence } % 2 == 1) { alive += 1 }
+                if !run.root.isBase, record.isAlive { alive -= 1 }
+              }
+              let isRight = alive == total && (alive == ofSections || !kind.hasSections)
+              #expect(isRight, "\(what): \(kind) of run \(run.number)")
             }
-            #expect(alive == total, "\(what): \(kind) of run \(run.number)")
             count.right += 1
           } catch { count.damaged += 1 }
         }

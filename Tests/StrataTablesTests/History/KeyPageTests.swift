@@ -1,4 +1,4 @@
-// One key in a page of keys: what is counted is what a walk over the keys counts.
+// One key in the pages and groups of a run: what is counted is what a walk over the keys counts.
 
 internal import StrataBase
 internal import StrataEvents
@@ -8,14 +8,14 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct KeyPageTests {
-  /// Every key of a set, as a walk finds it.
-  private static func records(_ keys: KeySet) throws -> [(page: Int, record: KeyRecord)] {
-    var records: [(page: Int, record: KeyRecord)] = []
-    for page in keys.directory.places.indices {
-      var cursor = KeyCursor(keys, page: page)
+  /// Every key of a set, as a walk finds it from any page on.
+  private static func records(_ keys: KeySet) throws -> [KeyRecord] {
+    var records: [KeyRecord] = []
+    for page in 0..<keys.directory.pageCount {
+      var cursor = KeyRecordCursor(keys, page: page)
       repeat {
         guard try cursor.next() else { break }
-        records.append((page, try cursor.record()))
+        records.append(cursor.record())
       } while !cursor.isAtEndOfPage
     }
     return records
@@ -25,9 +25,9 @@ internal import Testing
     record.isAlive != (record.moments.count { $0 <= sequence } % 2 == 1)
   }
 
-  @Test func `a page counts the keys before any key as a walk over them does`() throws {
+  @Test func `a run counts the keys before any key as a walk over them does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    var met = (keys: 0, others: 0, deltas: 0, gone: 0)
+    var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0)
     let runs = StateRuns(60, isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
@@ -36,9 +36,11 @@ internal import Testing
         for (owner, kind) in [(KeyOwner.rows, KeyOwner.Kind.rows), (owner, .items)] {
           guard let keys = try run.keySet(kind, of: owner) else { continue }
           let records = try Self.records(keys)
+          guard !records.isEmpty else { continue }
           let sequence = UInt64.random(in: run.root.begin...run.root.end, using: &random)
-          for (page, record) in records.shuffled(using: &random).prefix(20) {
-            // Keys of the page, and others that share some of their bytes.
+          // Keys of the run, and others that share some of their bytes.
+          var sought: [[UInt8]] = []
+          for record in records.shuffled(using: &random).prefix(20) {
             var key = record.key
             switch Int.random(in: 0..<4, using: &random) {
             case 0: key.append(UInt8.random(in: 0...255, using: &random))
@@ -47,21 +49,24 @@ internal import Testing
               key[Int.random(in: key.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             default: break
             }
-            let inPage = records.filter { $0.page == page }.map(\.record)
+            sought.append(key)
+          }
+          var counter = KeyCounter(keys, at: sequence, try #require(try keys.groupCounts(at: sequence)))
+          for key in sought.sorted(by: { $0.isBefore($1) }) {
             var count: Int64 = 0
-            for other in inPage where other.key.isBefore(key) {
+            for other in records where other.key.isBefore(key) {
               count += Self.isAlive(other, at: sequence) ? 1 : 0
               if !run.root.isBase, other.isAlive { count -= 1 }
             }
-            let found = try KeyPage(keys, at: page)
-            let counted = try key.withUnsafeBytes { try found.count(below: $0, at: sequence) }
-            let known = inPage.first { $0.key == key }
+            let counted = try key.withUnsafeBytes { try counter.count(below: $0) }
+            let known = records.first { $0.key == key }
             #expect(counted.count == count, "run \(runs.count)")
             #expect(counted.isAlive == known.map { Self.isAlive($0, at: sequence) }, "run \(runs.count)")
             met.keys += known == nil ? 0 : 1
             met.others += known == nil ? 1 : 0
             met.deltas += run.root.isBase ? 0 : 1
             met.gone += counted.isAlive == false ? 1 : 0
+            met.groups += keys.directory.groupCount > 1 ? 1 : 0
           }
         }
       }
@@ -69,7 +74,88 @@ internal import Testing
     }
     #expect(
       met.keys > 3 * runs.count && met.others > 3 * runs.count && met.deltas > runs.count
-        && met.gone > runs.count / 2, "\(met)")
+        && met.gone > runs.count / 2 && met.groups > runs.count, "\(met)")
+  }
+
+  @Test func `a group with other keys than its tally counts is damage`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var count = 0
+    let runs = StateRuns(30, isLight: true)
+    while runs.next() {
+      let past = try KeptPastTests.Past(&random)
+      for run in try #require(past.historian.runs()).runs {
+        guard let keys = try run.keySet(.rows, of: .rows), !keys.isEmpty else { continue }
+        let sequence = UInt64.random(in: run.root.begin...run.root.end, using: &random)
+        let right = try #require(try keys.groupCounts(at: sequence))
+        for group in 0..<right.unitCount {
+          var counts = (0..<right.unitCount).map { right.count(of: $0) }
+          counts[group] += Bool.random(using: &random) ? 1 : -1
+          let wrong = KeyCounts(sequence, counts)
+          let key = keys.directory.first(keys.directory.pages(of: group).lowerBound)
+          for (counts, isRight) in [(right, true), (wrong, false)] {
+            var counter = KeyCounter(keys, at: sequence, counts)
+            let found = try? key.withUnsafeBytes { try counter.count(below: $0) }
+            #expect((found != nil) == isRight, "run \(runs.count)")
+          }
+          count += 1
+        }
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(count > runs.count)
+  }
+
+  @Test func `bits of keys are counted and found as in an array of them`() {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<2_000 {
+      let count = [Int.random(in: 1...256, using: &random), 64, 256].randomElement(using: &random)!
+      let share = [0, 1, 8, 16].randomElement(using: &random)!
+      let expected = (0..<count).map { _ in Int.random(in: 0..<16, using: &random) < share }
+      var bits = KeyBits()
+      for key in expected.indices where expected[key] { bits.toggle(key) }
+      var bytes = RawBuffer(capacity: 64)
+      bits.append(count, to: &bytes)
+      #expect(bytes.count == (count + 7) / 8)
+      var cursor = ByteCursor(bytes.bytes.baseAddress!, count: bytes.count)
+      #expect(KeyBits(&cursor, count) == bits && cursor.remaining == 0)
+      var isCut = ByteCursor(bytes.bytes.baseAddress!, count: bytes.count - 1)
+      #expect(KeyBits(&isCut, count) == nil)
+      if let last = expected.lastIndex(of: true), last % 8 > 0 {
+        var isTooFew = ByteCursor(bytes.bytes.baseAddress!, count: bytes.count)
+        #expect(KeyBits(&isTooFew, last) == nil)
+      }
+      for key in 0...count {
+        #expect(bits.count(below: key) == expected[..<key].count { $0 })
+        #expect(bits.first(from: key) == expected[key...].firstIndex(of: true))
+        if key < count { #expect(bits[key] == expected[key]) }
+      }
+    }
+  }
+
+  /// A directory of pages that begin with some keys, all with the same number of keys, in groups of three pages.
+  private static func directory(_ firsts: [UInt8], keysOfPage: Int = 2) throws -> KeyDirectory {
+    var bytes = RawBuffer(capacity: 64)
+    let place = RunPlace(offset: 64, length: 100, checksum: 0)
+    for (index, first) in firsts.enumerated() {
+      for byte in [0, 1, first] as [UInt8] { bytes.append(byte: byte) }
+      place.append(to: &bytes)
+      let endsGroup = index % 3 == 2 || index == firsts.count - 1
+      bytes.append(varint: UInt64(keysOfPage) << 1 | (endsGroup ? 1 : 0))
+      guard endsGroup else { continue }
+      bytes.append(varint: UInt64(index % 2 + 1))
+      for chunk in 0...index % 2 {
+        bytes.append(varint: UInt64(chunk * 5))
+        place.append(to: &bytes)
+      }
+    }
+    return try KeyDirectory(
+      decoding: record(bytes.bytes), keys: UInt64(firsts.count * keysOfPage), span: 5)
+  }
+
+  private static func record(_ bytes: UnsafeRawBufferPointer) -> RunRecord {
+    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 16)
+    raw.copyMemory(from: bytes)
+    return RunRecord(taking: raw, count: bytes.count, isInner: false)
   }
 
   @Test func `the page of a key is found from any page before it`() throws {
@@ -77,20 +163,59 @@ internal import Testing
     for _ in 0..<200 {
       let count = Int.random(in: 0...70, using: &random)
       let firsts = Set((0..<count).map { _ in UInt8.random(in: 1...250, using: &random) }).sorted()
-      var bytes = RawBuffer(capacity: 64)
-      for first in firsts {
-        for byte in [0, 1, first] as [UInt8] { bytes.append(byte: byte) }
-        RunPlace(offset: 64, length: 100, checksum: 0).append(to: &bytes)
-      }
-      let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 16)
-      raw.copyMemory(from: bytes.bytes)
-      let directory = try KeyDirectory(decoding: RunRecord(taking: raw, count: bytes.count, isInner: false))
+      let directory = try Self.directory(firsts)
       for key in 0...255 as ClosedRange<UInt8> {
         let expected = firsts.lastIndex { $0 <= key }
         for start in 0...(expected ?? 0) {
           #expect(
             [key].withUnsafeBytes { directory.page(of: $0, from: start) } == expected, "\(firsts), \(key)")
         }
+      }
+    }
+  }
+
+  @Test func `each page is of the group that ends after it`() throws {
+    for count in 0...10 {
+      let directory = try Self.directory((0..<count).map { UInt8($0 + 1) })
+      #expect(directory.groupCount == (count + 2) / 3)
+      for page in 0..<count {
+        let group = directory.group(of: page)
+        #expect(group == page / 3)
+        #expect(directory.pages(of: group) == group * 3..<min(group * 3 + 3, count))
+        #expect(directory.numbers(of: page) == page % 3 * 2..<page % 3 * 2 + 2)
+        #expect(directory.keyCount(of: group) == directory.pages(of: group).count * 2)
+        let chunks = directory.chunks(of: group)
+        #expect(chunks.map(\.first) == ((directory.pages(of: group).upperBound - 1) % 2 == 0 ? [0] : [0, 5]))
+      }
+    }
+  }
+
+  @Test func `a directory of other keys, groups and chunks than there may be is damage`() throws {
+    let place = RunPlace(offset: 64, length: 100, checksum: 0)
+    /// One page of two keys; numbers that follow its place.
+    func directory(_ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: UInt64 = 2) throws
+      -> KeyDirectory
+    {
+      var bytes = RawBuffer(capacity: 64)
+      for byte in [0, 1, 7] as [UInt8] { bytes.append(byte: byte) }
+      place.append(to: &bytes)
+      bytes.append(varint: flags)
+      if flags & 1 == 1 { bytes.append(varint: said ?? UInt64(chunks.count)) }
+      for chunk in chunks {
+        bytes.append(varint: chunk)
+        place.append(to: &bytes)
+      }
+      return try KeyDirectory(decoding: Self.record(bytes.bytes), keys: keys, span: 100)
+    }
+    #expect(try directory(5, [0, 3, 100]).chunks(of: 0).count == 3)
+    #expect(try directory(513, [0], keys: 256).keyCount(of: 0) == 256)
+    for (flags, chunks, said, keys) in [
+      (4, [], nil, 2), (1, [0], nil, 0), (5, [], 0, 2), (5, [1], nil, 2), (5, [0, 0], nil, 2),
+      (5, [0, 101], nil, 2),
+      (5, [0], 2, 2), (5, [0], nil, 3), (515, [0], nil, 257), (UInt64.max, [0], nil, .max >> 1),
+    ] as [(UInt64, [UInt64], UInt64?, UInt64)] {
+      #expect(throws: StatePage.Damage.self, "\(flags) \(chunks)") {
+        try directory(flags, chunks, said: said, keys: keys)
       }
     }
   }

@@ -1,0 +1,112 @@
+// Walks over the keys of one run.
+
+internal import StrataBase
+
+/// Walks over the keys of a set, from the begin of any page on.
+struct KeyCursor {
+  private let set: KeySet
+  /// The page that follows the current one.
+  private(set) var nextPage: Int
+  private var page: RunRecord?
+  private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
+  private(set) var key: [UInt8] = []
+  private(set) var sectionLength = 0
+  private(set) var idLength = 0
+  /// The group of the key, and its number there.
+  private(set) var group = -1
+  private(set) var number = 0
+  /// The numbers that the keys after it have in the page.
+  private var numbersLeft = 0..<0
+
+  /// Whether the next key is in another page.
+  var isAtEndOfPage: Bool { cursor.remaining == 0 }
+
+  init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
+
+  /// Leaves out pages before one, at the end of a page.
+  mutating func skip(toPage index: Int) {
+    assert(isAtEndOfPage && index >= nextPage, "pages are left out inside a page, or backwards")
+    nextPage = index
+  }
+
+  /// Goes to the next key. False at the end.
+  mutating func next() throws(StatePage.Damage) -> Bool {
+    let isFirst = cursor.remaining == 0
+    if isFirst {
+      guard nextPage < set.directory.pageCount else { return false }
+      let page = try set.reader.record(at: set.directory.places[nextPage])
+      cursor = page.cursor
+      guard cursor.remaining > 0 else { throw StatePage.Damage("a page of keys is empty") }
+      self.page = page
+      key.removeAll(keepingCapacity: true)
+      (group, numbersLeft) = (set.directory.group(of: nextPage), set.directory.numbers(of: nextPage))
+      nextPage += 1
+    }
+    try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
+    guard !isFirst || set.directory.begins(nextPage - 1, with: key) else {
+      throw StatePage.Damage("a page begins with another key than its run says")
+    }
+    guard let section = cursor.varint(), let id = cursor.varint(), section <= UInt64(UInt16.max),
+      id <= UInt64(UInt16.max), Int(section) + Int(id) <= key.count
+    else { throw StatePage.Damage("a key of a run is broken") }
+    (sectionLength, idLength) = (Int(section), Int(id))
+    guard (numbersLeft.count == 1) == isAtEndOfPage, let number = numbersLeft.popFirst() else {
+      throw StatePage.Damage("a page has other keys than its run counts")
+    }
+    self.number = number
+    return true
+  }
+
+  /// Less than 0 if the key is before that of another cursor, 0 if they are equal.
+  func order(_ other: KeyCursor) -> Int {
+    key.withUnsafeBytes { key in other.key.withUnsafeBytes { key.order($0) } }
+  }
+}
+
+/// Walks over all keys of a set, with everything that the run knows of them.
+struct KeyRecordCursor {
+  private let set: KeySet
+  private var keys: KeyCursor
+  private var group: (number: Int, moments: KeyMoments)?
+
+  init(_ set: KeySet, page: Int = 0) { (self.set, keys) = (set, KeyCursor(set, page: page)) }
+
+  /// Whether the next key is in another page.
+  var isAtEndOfPage: Bool { keys.isAtEndOfPage }
+
+  /// Goes to the next key. False at the end.
+  mutating func next() throws(StatePage.Damage) -> Bool {
+    guard try keys.next() else { return false }
+    if keys.group != group?.number { group = (keys.group, try set.moments(of: keys.group)) }
+    return true
+  }
+
+  /// Whether the key was there at the run's begin.
+  var isAliveAtBegin: Bool { group?.moments.begin[keys.number] ?? false }
+
+  /// The key with everything that the run knows of it.
+  func record() -> KeyRecord {
+    var record = KeyRecord()
+    begin(&record)
+    addMoments(to: &record)
+    return record
+  }
+
+  /// Sets a record to the key, without moments.
+  func begin(_ record: inout KeyRecord) {
+    // A copy into the record's own bytes: those of the cursor change with the next key.
+    record.key.removeAll(keepingCapacity: true)
+    record.key.append(contentsOf: keys.key)
+    (record.sectionLength, record.idLength, record.isAlive) = (
+      keys.sectionLength, keys.idLength, isAliveAtBegin
+    )
+    record.moments.removeAll(keepingCapacity: true)
+  }
+
+  func addMoments(to record: inout KeyRecord) {
+    if let group { record.moments.append(contentsOf: group.moments.moments(of: keys.number)) }
+  }
+
+  /// Less than 0 if the key is before that of another cursor, 0 if they are equal.
+  func order(_ other: KeyRecordCursor) -> Int { keys.order(other.keys) }
+}
