@@ -44,9 +44,13 @@ def read_set(run, fields, kind):
     tally = run.place_of(fields)
     keys, units = [], []
     for pages, chunks in groups:
-        found = []
-        for first, place, number in pages:
-            page = list(read_page(Bytes(run.record(place))))
+        found, noted = [], []
+        for first, place, number, net in pages:
+            own = Bytes(run.record(place))
+            at_begin, at_end = read_bits(own, number), read_bits(own, number)
+            noted += zip(at_begin, at_end)
+            demand(net == sum(at_end) - (0 if run.is_base else sum(at_begin)), "another count of a page")
+            page = list(read_page(own))
             demand(len(page) == number, "a page of keys has others than its directory counts")
             demand(page[0][0] == first, "a page of keys begins with another key than its directory says")
             demand(not found or found[-1][0] < first, "the pages of keys do not ascend")
@@ -54,6 +58,8 @@ def read_set(run, fields, kind):
         demand(not keys or keys[-1].bytes < found[0][0], "the groups of keys do not ascend")
         units.append(list(read_group(run, found, chunks)))
         keys += units[-1]
+        lives = [(key.is_alive, alive(key, run.end)) for key in units[-1]]
+        demand(noted == lives, "a page that says something else of its keys than their group")
     demand(len(keys) == count, "other keys than counted")
     check_tally(run, tally, units)
     if kind == ITEMS:
@@ -86,13 +92,14 @@ def read_names(fields, place_of):
 
 
 def read_directory(run, fields):
-    """For each group: its pages, as (first key, place, number of keys), and its chunks, as (first event, place)."""
+    """For each group: its pages, as (first key, place, number of keys, count), and its chunks, as (first event, place)."""
     groups, pages, last = [], [], None
     while fields.rest:
         last = next_key(fields, last)
         place, count = run.place_of(fields), fields.varint()
         demand(count > 1, "a page without keys")
-        pages.append((last, place, count >> 1))
+        net = fields.varint()
+        pages.append((last, place, count >> 1, net >> 1 ^ -(net & 1)))
         if count & 1 == 0:
             continue
         chunks = []
@@ -109,6 +116,12 @@ def read_directory(run, fields):
     return groups
 
 
+def read_bits(fields, count):
+    bits = int.from_bytes(fields.bytes((count + 7) // 8), "little")
+    demand(bits >> count == 0, "a bit of no key")
+    return [bits >> key & 1 == 1 for key in range(count)]
+
+
 def read_page(fields):
     last = None
     while fields.rest:
@@ -123,9 +136,7 @@ def read_group(run, found, chunks):
     is_there, moments, at_begin = None, [[] for _ in found], []
     for number, (first, place) in enumerate(chunks):
         fields, at = Bytes(run.record(place)), first
-        bits = int.from_bytes(fields.bytes((len(found) + 7) // 8), "little")
-        demand(bits >> len(found) == 0, "a bit of no key")
-        before = [bits >> key & 1 == 1 for key in range(len(found))]
+        before = read_bits(fields, len(found))
         demand(is_there is None or is_there == before, "a chunk that begins with other keys than there were")
         demand(is_there is None or fields.rest, "a chunk without a change after another one")
         is_there, at_begin = list(before), at_begin or before

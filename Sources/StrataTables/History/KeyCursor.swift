@@ -17,9 +17,15 @@ struct KeyCursor {
   private(set) var number = 0
   /// The numbers that the keys after it have in the page.
   private var numbersLeft = 0..<0
+  private var firstNumber = 0
+  private var lives = PageLives()
 
   /// Whether the next key is in another page.
   var isAtEndOfPage: Bool { cursor.remaining == 0 }
+
+  /// Whether the key was there at the run's begin, and at its end.
+  var isAliveAtBegin: Bool { lives.begin[number - firstNumber] }
+  var isAliveAtEnd: Bool { lives.end[number - firstNumber] }
 
   init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
 
@@ -36,10 +42,11 @@ struct KeyCursor {
       guard nextPage < set.directory.pageCount else { return false }
       let page = try set.reader.record(at: set.directory.places[nextPage])
       cursor = page.cursor
-      guard cursor.remaining > 0 else { throw StatePage.Damage("a page of keys is empty") }
       self.page = page
       key.removeAll(keepingCapacity: true)
       (group, numbersLeft) = (set.directory.group(of: nextPage), set.directory.numbers(of: nextPage))
+      firstNumber = numbersLeft.lowerBound
+      lives = try PageLives(&cursor, numbersLeft.count)
       nextPage += 1
     }
     try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
@@ -78,11 +85,14 @@ struct KeyRecordCursor {
   mutating func next() throws(StatePage.Damage) -> Bool {
     guard try keys.next() else { return false }
     if keys.group != group?.number { group = (keys.group, try set.moments(of: keys.group)) }
+    guard let moments = group?.moments, moments.begin[keys.number] == keys.isAliveAtBegin,
+      moments.moments(of: keys.number).count % 2 == (keys.isAliveAtBegin == keys.isAliveAtEnd ? 0 : 1)
+    else { throw StatePage.Damage("a page and a group of keys say different things of a key") }
     return true
   }
 
   /// Whether the key was there at the run's begin.
-  var isAliveAtBegin: Bool { group?.moments.begin[keys.number] ?? false }
+  var isAliveAtBegin: Bool { keys.isAliveAtBegin }
 
   /// The key with everything that the run knows of it.
   func record() -> KeyRecord {

@@ -15,9 +15,11 @@ final class KeyDirectory: Sendable {
   /// The first keys one after the other, and where each ends. Arrays of their own took most of the time to read them.
   private let bytes: [UInt8]
   private let ends: [Int]
-  /// The group of each page, and how many keys of the group are before the page.
+  /// The group of each page, how many keys of the group are before the page, and how many of those were there at the
+  /// run's end; in a delta, by how much that differs from its begin.
   private let groups: [UInt32]
   private let numbers: [UInt8]
+  private let counts: [Int16]
   /// The end of each group among the pages, among its keys, and among the chunks.
   private let groupEnds: [GroupEnd]
   private let chunks: [Chunk]
@@ -25,13 +27,15 @@ final class KeyDirectory: Sendable {
   private struct GroupEnd {
     var page: UInt32
     var keyCount: UInt16
+    /// How many of them were there at the run's end, as of the keys before a page.
+    var count: Int16
     var chunk: UInt32
   }
 
   /// What is put together while a directory is read.
   private struct Draft {
     var (bytes, ends, places): ([UInt8], [Int], [RunPlace]) = ([], [], [])
-    var (groups, numbers): ([UInt32], [UInt8]) = ([], [])
+    var (groups, numbers, counts): ([UInt32], [UInt8], [Int16]) = ([], [], [])
     var (groupEnds, chunks): ([GroupEnd], [Chunk]) = ([], [])
   }
 
@@ -39,31 +43,34 @@ final class KeyDirectory: Sendable {
 
   private init(_ draft: Draft) {
     (bytes, ends, places) = (draft.bytes, draft.ends, draft.places)
-    (groups, numbers) = (draft.groups, draft.numbers)
+    (groups, numbers, counts) = (draft.groups, draft.numbers, draft.counts)
     (groupEnds, chunks) = (draft.groupEnds, draft.chunks)
   }
 
   /// - Parameters:
-  ///   - count: the number of keys in all pages.
+  ///   - keyCountOfAll: the number of keys in all pages.
   ///   - span: the number of events of the run.
   convenience init(
-    decoding record: RunRecord, keys count: UInt64, span: UInt64
+    decoding record: RunRecord, keys keyCountOfAll: UInt64, span: UInt64
   ) throws(StatePage.Damage) {
     var cursor = record.cursor
     var draft = Draft()
     draft.bytes.reserveCapacity(record.bytes.count)
     var key: [UInt8] = []
-    var (keyCount, all) = (0, UInt64(0))
+    var (keyCount, count, all) = (0, Int64(0), UInt64(0))
     while cursor.remaining > 0 {
       try KeyDirectory.next(&cursor, &key, isFirst: draft.ends.isEmpty)
       guard let place = RunPlace(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
-        flags >> 1 <= UInt64(KeyBits.countMax - keyCount)
+        flags >> 1 <= UInt64(KeyBits.countMax - keyCount), let own = cursor.varint().map(ZigZag.decode),
+        own.magnitude <= flags >> 1
       else { throw StatePage.Damage("a page of keys has no place, or is of no group") }
       draft.bytes.append(contentsOf: key)
       draft.ends.append(draft.bytes.count)
       draft.places.append(place)
       draft.groups.append(UInt32(truncatingIfNeeded: draft.groupEnds.count))
       draft.numbers.append(UInt8(truncatingIfNeeded: keyCount))
+      draft.counts.append(Int16(truncatingIfNeeded: count))
+      count += own
       keyCount += Int(flags >> 1)
       all += flags >> 1
       guard flags & 1 == 1 else { continue }
@@ -71,10 +78,10 @@ final class KeyDirectory: Sendable {
       draft.groupEnds.append(
         GroupEnd(
           page: UInt32(truncatingIfNeeded: draft.places.count), keyCount: UInt16(keyCount),
-          chunk: UInt32(truncatingIfNeeded: draft.chunks.count)))
-      keyCount = 0
+          count: Int16(truncatingIfNeeded: count), chunk: UInt32(truncatingIfNeeded: draft.chunks.count)))
+      (keyCount, count) = (0, 0)
     }
-    guard keyCount == 0, all == count else {
+    guard keyCount == 0, all == keyCountOfAll else {
       throw StatePage.Damage("the pages of a run have other keys than it counts")
     }
     self.init(draft)
@@ -200,6 +207,18 @@ final class KeyDirectory: Sendable {
   }
 
   func keyCount(of group: Int) -> Int { Int(groupEnds[group].keyCount) }
+
+  /// How many keys of a page's group are before the page, and were there at the run's end; in a delta, by how much that
+  /// differs from its begin.
+  func countAtEnd(before page: Int) -> Int64 { Int64(counts[page]) }
+
+  /// The same of a whole group, or of one page.
+  func countAtEnd(of group: Int) -> Int64 { Int64(groupEnds[group].count) }
+
+  func countAtEnd(inPage page: Int) -> Int64 {
+    let isLast = page + 1 == pageCount || groups[page + 1] != groups[page]
+    return (isLast ? countAtEnd(of: group(of: page)) : Int64(counts[page + 1])) - Int64(counts[page])
+  }
 
   /// At least one.
   func chunks(of group: Int) -> ArraySlice<Chunk> {

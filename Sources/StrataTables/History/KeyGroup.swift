@@ -63,6 +63,37 @@ struct KeyLives {
   func count(below key: Int) -> Int64 { Int64(now.count(below: key) - begin.count(below: key)) }
 }
 
+/// Which keys of a page were there at the begin of its run, and at the end, by their places in the page.
+struct PageLives {
+  private(set) var begin = KeyBits()
+  private(set) var end = KeyBits()
+
+  init() {}
+
+  mutating func add(_ record: KeyRecord, _ place: Int) {
+    if record.isAlive { begin.toggle(place) }
+    if record.isAlive != (record.moments.count % 2 == 1) { end.toggle(place) }
+  }
+
+  func append(_ count: Int, to bytes: inout RawBuffer) {
+    begin.append(count, to: &bytes)
+    end.append(count, to: &bytes)
+  }
+
+  /// - Parameter count: of the keys of the page.
+  init(_ cursor: inout ByteCursor, _ count: Int) throws(StatePage.Damage) {
+    guard let begin = KeyBits(&cursor, count), let end = KeyBits(&cursor, count) else {
+      throw StatePage.Damage("a page of keys does not say which were there")
+    }
+    (self.begin, self.end) = (begin, end)
+  }
+
+  /// How many of the keys before a place were there at the end; in a delta, by how much that differs from the begin.
+  func count(below place: Int, isBase: Bool) -> Int64 {
+    Int64(end.count(below: place) - (isBase ? 0 : begin.count(below: place)))
+  }
+}
+
 /// All events at which the keys of a group appeared and disappeared.
 struct KeyMoments {
   /// The keys that were there at the run's begin.

@@ -7,16 +7,18 @@ internal import StrataLog
 /// page one key is looked for, and of a group all keys before it are counted, with a bit for each.
 ///
 /// ```
-/// page  keys
+/// page  a bit for each key that was there at the run's begin, one for each that was at its end, keys
 /// key   shared bytes, rest, length of the section, length of the id
 /// ```
 struct KeySetWriter: ~Copyable {
   private let output: RunOutput
   private let kind: KeyOwner.Kind
-  private let begin: UInt64
+  private let isBase: Bool
   private let limits: RunLimits
   private var page = RawBuffer(capacity: 1 << 13)
   private var pageCount = 0
+  private var lives = PageLives()
+  private var stored = RawBuffer(capacity: 1 << 13)
   private var names = KeyNames()
   private var group: KeyGroupWriter
   private var tally: KeyTallyWriter
@@ -28,7 +30,7 @@ struct KeySetWriter: ~Copyable {
   private var count: UInt64 = 0
 
   init(_ output: RunOutput, _ kind: KeyOwner.Kind, begin: UInt64, isBase: Bool, _ limits: RunLimits) {
-    (self.output, self.kind, self.begin, self.limits) = (output, kind, begin, limits)
+    (self.output, self.kind, self.isBase, self.limits) = (output, kind, isBase, limits)
     group = KeyGroupWriter(begin: begin)
     tally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
     sectionTally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
@@ -60,6 +62,7 @@ struct KeySetWriter: ~Copyable {
     page.append(varint: UInt64(record.idLength))
     lastKey.removeAll(keepingCapacity: true)
     lastKey.append(contentsOf: record.key)
+    lives.add(record, pageCount)
     pageCount += 1
     count += 1
   }
@@ -79,8 +82,13 @@ struct KeySetWriter: ~Copyable {
 
   private mutating func flush(endsGroup: Bool) throws(StoreError) {
     names.append(first)
-    try output.append(page.bytes).append(to: &names.bytes)
+    stored.removeAll()
+    lives.append(pageCount, to: &stored)
+    stored.append(page.bytes)
+    try output.append(stored.bytes).append(to: &names.bytes)
     names.bytes.append(varint: UInt64(pageCount) << 1 | (endsGroup ? 1 : 0))
+    names.bytes.append(varint: ZigZag.encode(lives.count(below: pageCount, isBase: isBase)))
+    lives = PageLives()
     if endsGroup {
       try group.finish(output, changeCountMin: limits.chunkChangeCountMin, to: &names.bytes)
     }

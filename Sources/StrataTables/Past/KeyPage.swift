@@ -9,35 +9,40 @@ internal import StrataBase
 /// that one; more, and it is still before it.
 struct KeyPage {
   private let page: RunRecord
+  private let keys: ByteCursor
   private let (directory, index): (KeyDirectory, Int)
+  let lives: PageLives
 
   init(_ keys: KeySet, at index: Int) throws(StatePage.Damage) {
     page = try keys.reader.record(at: keys.directory.places[index])
     (directory, self.index) = (keys.directory, index)
+    var cursor = page.cursor
+    lives = try PageLives(&cursor, directory.numbers(of: index).count)
+    self.keys = cursor
   }
 
-  /// The number, in its group, of the first key that is not less than another one, or of the one after the page, and
-  /// whether it is that key. O(keys of the page before the key).
-  func place(of key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> (number: Int, isFound: Bool) {
+  /// The place of the first key that is not less than another one, or of the end, and whether it is that key. O(keys of
+  /// the page before the key).
+  func place(of key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> (place: Int, isFound: Bool) {
     let key = ByteRun(key)
-    var cursor = page.cursor
+    var cursor = keys
+    let count = directory.numbers(of: index).count
     // How long the last key is, and how much of the key that is looked for it begins with.
-    var (length, matched, isFirst) = (0, 0, true)
-    for number in directory.numbers(of: index) {
+    var (length, matched) = (0, 0)
+    for place in 0..<count {
       guard let shared = cursor.varint(), shared <= UInt64(length), let rest = cursor.lengthPrefixed(),
-        !isFirst || directory.withFirst(index, { rest.hasSameBytes(as: $0) }),
+        place > 0 || directory.withFirst(index, { rest.hasSameBytes(as: $0) }),
         let section = cursor.varint(), let id = cursor.varint()
       else { throw StatePage.Damage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count
       guard section <= UInt64(length), id <= UInt64(length), length <= Tree.keyLengthMax else {
         throw StatePage.Damage("a key of a run is broken")
       }
-      isFirst = false
       let order = Self.order(Int(truncatingIfNeeded: shared), ByteRun(rest), key, &matched)
-      if order >= 0 { return (number, order == 0) }
+      if order >= 0 { return (place, order == 0) }
     }
     guard cursor.remaining == 0 else { throw StatePage.Damage("a page has other keys than its run counts") }
-    return (directory.numbers(of: index).upperBound, false)
+    return (count, false)
   }
 
   /// Below, equal to or above zero if a key is before, equal to or after the one that is looked for. The one before it in
@@ -68,6 +73,9 @@ struct KeyCount {
 
 /// Counts the keys of one run that are there after an event, and less than others that are given in ascending order.
 /// Belongs to one thread at a time.
+///
+/// Most runs that a state is read from end before its event. What was there at the end of a run is in its pages; only
+/// what was there in the middle is asked of the groups.
 struct KeyCounter {
   private let keys: KeySet
   private let sequence: UInt64
@@ -82,22 +90,46 @@ struct KeyCounter {
     (self.keys, self.sequence, self.counts) = (keys, sequence, counts)
   }
 
-  /// O(log n + keys of a page + changes of a chunk).
-  mutating func count(below key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
-    guard let index = keys.directory.page(of: key, from: lastIndex) else { return KeyCount() }
+  private var isAtEnd: Bool { sequence >= keys.reader.root.end }
+
+  /// How many keys are less, as in `KeyCount`. O(log n + keys of a page + changes of a chunk).
+  mutating func count(below key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> Int64 {
+    guard let index = goToPage(of: key) else { return 0 }
+    guard keys.directory.begins(index, with: key) else { return try found(key, inPage: index).count }
+    let group = keys.directory.group(of: index)
+    if isAtEnd { return try before(group) &+ keys.directory.countAtEnd(before: index) }
+    return counts.before[group]
+      &+ (try lives(of: group)).count(below: keys.directory.numbers(of: index).lowerBound)
+  }
+
+  /// The same, and whether the key is there.
+  mutating func find(_ key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
+    guard let index = goToPage(of: key) else { return KeyCount() }
+    return try found(key, inPage: index)
+  }
+
+  private mutating func goToPage(of key: UnsafeRawBufferPointer) -> Int? {
+    guard let index = keys.directory.page(of: key, from: lastIndex) else { return nil }
     lastIndex = index
-    let place: (number: Int, isFound: Bool)
-    if keys.directory.begins(index, with: key) {
-      place = (keys.directory.numbers(of: index).lowerBound, true)
-    } else {
-      let page = try page(at: index)
-      place = try page.place(of: key)
+    return index
+  }
+
+  private mutating func found(
+    _ key: UnsafeRawBufferPointer, inPage index: Int
+  ) throws(StatePage.Damage) -> KeyCount {
+    let page = try page(at: index)
+    let (place, isFound) = try page.place(of: key)
+    let group = keys.directory.group(of: index)
+    guard !isAtEnd else {
+      return KeyCount(
+        count: try before(group) &+ keys.directory.countAtEnd(before: index)
+          &+ page.lives.count(below: place, isBase: keys.reader.root.isBase),
+        isAlive: isFound ? page.lives.end[place] : nil)
     }
-    let number = keys.directory.group(of: index)
-    let lives = try lives(of: number)
+    let number = keys.directory.numbers(of: index).lowerBound + place
+    let lives = try lives(of: group)
     return KeyCount(
-      count: counts.before[number] &+ lives.count(below: place.number),
-      isAlive: place.isFound ? lives.now[place.number] : nil)
+      count: counts.before[group] &+ lives.count(below: number), isAlive: isFound ? lives.now[number] : nil)
   }
 
   private mutating func page(at index: Int) throws(StatePage.Damage) -> KeyPage {
@@ -113,6 +145,12 @@ struct KeyCounter {
     group = (number, lives)
     return lives
   }
+
+  /// How many keys of the groups before one were there at the run's end.
+  private func before(_ group: Int) throws(StatePage.Damage) -> Int64 {
+    guard keys.directory.countAtEnd(of: group) == counts.count(of: group) else { throw KeySet.miscounted }
+    return counts.before[group]
+  }
 }
 
 extension KeySet {
@@ -122,8 +160,12 @@ extension KeySet {
   ) throws(StatePage.Damage) -> KeyLives {
     let lives = try lives(of: group, at: sequence)
     guard lives.count(below: directory.keyCount(of: group)) == counted.count(of: group) else {
-      throw StatePage.Damage("a group of keys has others than are counted")
+      throw Self.miscounted
     }
     return lives
+  }
+
+  fileprivate static var miscounted: StatePage.Damage {
+    StatePage.Damage("a group of keys has others than are counted")
   }
 }

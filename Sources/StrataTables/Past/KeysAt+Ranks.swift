@@ -87,7 +87,7 @@ extension KeysAt {
     for part in parts {
       var counter = KeyCounter(part.keys, at: sequence, groupCounts[part.index])
       for place in places {
-        let found = try counter.count(below: keys[keys.order[place]])
+        let found = try counter.find(keys[keys.order[place]])
         ranks[place - places.lowerBound].before &+= Int(truncatingIfNeeded: found.count)
         if let isAlive = found.isAlive { ranks[place - places.lowerBound].isThere = isAlive }
       }

@@ -156,8 +156,12 @@ private final class KeyPosition {
     return high.map { cursor.key.isBefore($0) } ?? true
   }
 
+  private var isAtEnd: Bool { keys.sequence >= part.keys.reader.root.end }
+
   /// Whether the key is there.
-  func isAlive() throws(StatePage.Damage) -> Bool { try lives(of: cursor.group).now[cursor.number] }
+  func isAlive() throws(StatePage.Damage) -> Bool {
+    isAtEnd ? cursor.isAliveAtEnd : try lives(of: cursor.group).now[cursor.number]
+  }
 
   private func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
     if let group, group.number == number { return group.lives }
@@ -171,10 +175,11 @@ private final class KeyPosition {
     return lives
   }
 
-  /// The first page at or after one of which a key is there, for the first part. With a budget, that is known only of the
-  /// group that the walk is in. O(log groups + pages of a group).
+  /// The first page at or after one of which a key is there, for the first part. With a budget, and inside of a run, that
+  /// is known only of the group that the walk is in. O(log groups + pages of a group); at the end of a run O(groups).
   private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
     let directory = part.keys.directory
+    guard !isAtEnd else { return firstPageAtEnd(from: index) }
     var index = index
     while index < directory.pageCount {
       let number = directory.group(of: index)
@@ -187,6 +192,16 @@ private final class KeyPosition {
       guard budget == nil, index < directory.pageCount else { continue }
       let next = try firstGroup(from: number + 1)
       index = next < directory.groupCount ? directory.pages(of: next).lowerBound : directory.pageCount
+    }
+    return index
+  }
+
+  private func firstPageAtEnd(from index: Int) -> Int {
+    let directory = part.keys.directory
+    var index = index
+    while index < directory.pageCount, directory.countAtEnd(inPage: index) == 0 {
+      let group = directory.group(of: index)
+      index = directory.countAtEnd(of: group) == 0 ? directory.pages(of: group).upperBound : index + 1
     }
     return index
   }

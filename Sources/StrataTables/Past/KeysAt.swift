@@ -113,7 +113,7 @@ final class KeysAt: Sendable {
         continue
       }
       var counter = KeyCounter(part.keys, at: sequence, counts)
-      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counter.count(below: key).count }
+      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counter.count(below: key) }
     }
     return count
   }

@@ -58,7 +58,10 @@ internal import Testing
               count += Self.isAlive(other, at: sequence) ? 1 : 0
               if !run.root.isBase, other.isAlive { count -= 1 }
             }
-            let counted = try key.withUnsafeBytes { try counter.count(below: $0) }
+            let counted = try key.withUnsafeBytes { try counter.find($0) }
+            // From the begin again: the keys of a counter ascend.
+            var other = KeyCounter(keys, at: sequence, try #require(try keys.groupCounts(at: sequence)))
+            #expect(try key.withUnsafeBytes { try other.count(below: $0) } == count, "run \(runs.count)")
             let known = records.first { $0.key == key }
             #expect(counted.count == count, "run \(runs.count)")
             #expect(counted.isAlive == known.map { Self.isAlive($0, at: sequence) }, "run \(runs.count)")
@@ -141,6 +144,7 @@ internal import Testing
       place.append(to: &bytes)
       let endsGroup = index % 3 == 2 || index == firsts.count - 1
       bytes.append(varint: UInt64(keysOfPage) << 1 | (endsGroup ? 1 : 0))
+      bytes.append(varint: ZigZag.encode(Int64(index % 4) - 1))
       guard endsGroup else { continue }
       bytes.append(varint: UInt64(index % 2 + 1))
       for chunk in 0...index % 2 {
@@ -184,6 +188,10 @@ internal import Testing
         #expect(directory.pages(of: group) == group * 3..<min(group * 3 + 3, count))
         #expect(directory.numbers(of: page) == page % 3 * 2..<page % 3 * 2 + 2)
         #expect(directory.keyCount(of: group) == directory.pages(of: group).count * 2)
+        let counts = directory.pages(of: group).map { Int64($0 % 4) - 1 }
+        #expect(directory.countAtEnd(inPage: page) == Int64(page % 4) - 1)
+        #expect(directory.countAtEnd(before: page) == counts.prefix(page % 3).reduce(0, +))
+        #expect(directory.countAtEnd(of: group) == counts.reduce(0, +))
         let chunks = directory.chunks(of: group)
         #expect(chunks.map(\.first) == ((directory.pages(of: group).upperBound - 1) % 2 == 0 ? [0] : [0, 5]))
       }
@@ -193,13 +201,16 @@ internal import Testing
   @Test func `a directory of other keys, groups and chunks than there may be is damage`() throws {
     let place = RunPlace(offset: 64, length: 100, checksum: 0)
     /// One page of two keys; numbers that follow its place.
-    func directory(_ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: UInt64 = 2) throws
+    func directory(
+      _ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: UInt64 = 2, count: Int64 = 2
+    ) throws
       -> KeyDirectory
     {
       var bytes = RawBuffer(capacity: 64)
       for byte in [0, 1, 7] as [UInt8] { bytes.append(byte: byte) }
       place.append(to: &bytes)
       bytes.append(varint: flags)
+      bytes.append(varint: ZigZag.encode(count))
       if flags & 1 == 1 { bytes.append(varint: said ?? UInt64(chunks.count)) }
       for chunk in chunks {
         bytes.append(varint: chunk)
@@ -209,6 +220,10 @@ internal import Testing
     }
     #expect(try directory(5, [0, 3, 100]).chunks(of: 0).count == 3)
     #expect(try directory(513, [0], keys: 256).keyCount(of: 0) == 256)
+    #expect(try directory(5, [0], count: -2).countAtEnd(of: 0) == -2)
+    for count in [3, -3, .max, .min] as [Int64] {
+      #expect(throws: StatePage.Damage.self) { try directory(5, [0], count: count) }
+    }
     for (flags, chunks, said, keys) in [
       (4, [], nil, 2), (1, [0], nil, 0), (5, [], 0, 2), (5, [1], nil, 2), (5, [0, 0], nil, 2),
       (5, [0, 101], nil, 2),
