@@ -13,7 +13,7 @@ extension FetchController {
   /// append shows the part of the append up to it. To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
-    return try await snapshots(at: [point], request)[0]
+    return try await lists(at: [point], request) { $0[0] }
   }
 
   /// Another list of the same rows at a point of the log, with other sections, sorts, filters and windows. The
@@ -22,7 +22,7 @@ extension FetchController {
     at point: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListSnapshot<Item, Other> {
     if point == .head { return try await rows.newestSnapshot(request) }
-    return try await snapshots(at: [point], request)[0]
+    return try await lists(at: [point], request) { $0[0] }
   }
 
   /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
@@ -43,31 +43,34 @@ extension FetchController {
   public func changes<Other>(
     from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListChanges<Item.ID, Other> {
-    let snapshots = try await snapshots(at: [start, end], request)
-    return ListChanges(from: snapshots[0], to: snapshots[1])
+    try await lists(at: [start, end], request) { ListChanges(from: $0[0], to: $0[1]) }
   }
 
-  /// Lists at several points, counted.
-  func snapshots<Other>(
-    at points: [LogPoint], _ request: ListRequest<Item, Other>
-  ) async throws -> [ListSnapshot<Item, Other>] {
-    let (snapshots, past) = try await rows.snapshots(at: points, request)
+  /// What is made of lists at several points, counted.
+  func lists<Other, Result: Sendable>(
+    at points: [LogPoint], _ request: ListRequest<Item, Other>,
+    _ body: @escaping @Sendable ([ListSnapshot<Item, Other>]) -> Result
+  ) async throws -> Result {
+    let (result, past) = try await rows.lists(at: points, request, body)
     counts.withLock { $0.add(past) }
-    return snapshots
+    return result
   }
 }
 
 extension RowTable {
-  /// Lists at several points, by one replay.
-  func snapshots<Section>(
-    at points: [LogPoint], _ request: ListRequest<Item, Section>
-  ) async throws -> (snapshots: [ListSnapshot<Item, Section>], past: PastCounts) {
+  /// What is made of lists at several points, by one replay. A list of the past reads files when it is looked at, so
+  /// this happens on the thread of the replay.
+  func lists<Section, Result: Sendable>(
+    at points: [LogPoint], _ request: ListRequest<Item, Section>,
+    _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
+  ) async throws -> (result: Result, counts: PastCounts) {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
-    let (sets, past) = try await ListError.wrapping {
-      try await rows.store.countedStates(at: points, rows.folding, view: (rows.name, list.definition))
+    return try await ListError.wrapping {
+      try await rows.store.read(at: points, rows.folding, view: (rows.name, list.definition)) { sets in
+        body(sets.map { request.snapshot(of: $0, rows, list) })
+      }
     }
-    return (sets.map { request.snapshot(of: $0, rows, list) }, past)
   }
 
   /// The current list, without a replay.

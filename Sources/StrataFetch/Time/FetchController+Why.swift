@@ -14,22 +14,25 @@ extension FetchController {
   /// head costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
   public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
     let request = request
-    let snapshot: ListSnapshot<Item, Section>
-    if point == .head {
-      snapshot = try await rows.newestSnapshot(request)
-    } else {
-      snapshot = try await snapshots(at: [point], request)[0]
+    let (rows, id) = (rows, id.documentID)
+    @Sendable func finding(in snapshot: ListSnapshot<Item, Section>) -> (
+      ListExplainer<Item, Section>.StoreFinding, sequence: UInt64
+    ) {
+      let explainer = ListExplainer(request: request, rows: rows, version: snapshot.version)
+      return (explainer.finding(for: id), snapshot.sequence)
     }
-    let explainer = ListExplainer(request: request, rows: rows, version: snapshot.version)
-    let finding = explainer.finding(for: id.documentID)
+    let (finding, sequence) =
+      point == .head
+      ? finding(in: try await rows.newestSnapshot(request))
+      : try await lists(at: [point], request) { finding(in: $0[0]) }
     var explanation = finding.explanation
     let store = rows.store
     explanation.created = await store.cause(finding.created)
     explanation.changed = await store.cause(finding.changed)
     guard explanation.outcome == .absent, case .documents = rows.folding else { return explanation }
-    let stream = StreamName(category: rows.name, id: id.documentID)
+    let stream = StreamName(category: rows.name, id: id)
     let deletion = try await ListError.wrapping {
-      try await store.lastDeletion(in: stream, notAfter: snapshot.sequence)
+      try await store.lastDeletion(in: stream, notAfter: sequence)
     }
     explanation.deleted = await store.cause(deletion)
     if explanation.deleted != nil { explanation.outcome = .deleted }

@@ -8,7 +8,7 @@ internal import StrataTables
 /// Explains rows of a list at one moment. Pure: it reads nothing but the state.
 struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable> where Item.ID: DocumentID {
   /// The explanation from the state, and the sequences of the events to add to it.
-  struct StoreFinding {
+  struct StoreFinding: Sendable {
     var explanation: ListExplanation
     var created: UInt64?
     var changed: UInt64?

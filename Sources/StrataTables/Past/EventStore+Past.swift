@@ -17,16 +17,20 @@ extension EventStore {
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
-    try await countedStates(at: points, folding, view: view).states
+    try await read(at: points, folding, view: view) { $0 }.result
   }
 
-  /// The same, and where the states came from.
-  package func countedStates(
-    at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?
-  ) async throws -> (states: [TableSet], counts: PastCounts) {
+  /// What is made of the states, on the thread that reads them: a state of the past reads its pages when it is looked at,
+  /// so to count its sections or to compare two of them reads files. And where the states came from.
+  ///
+  /// - Parameter body: called once, with the states in the order of the points.
+  package func read<Result: Sendable>(
+    at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?,
+    _ body: @escaping @Sendable ([TableSet]) -> Result
+  ) async throws -> (result: Result, counts: PastCounts) {
     let replay = Replay(self, folding, to: points, view: view)
     return try await machine.past.result { slice in
-      try replay.goOn(slice).map { (states: $0, counts: replay.counts) }
+      try replay.goOn(slice).map { (result: body($0), counts: replay.counts) }
     }
   }
 

@@ -140,8 +140,9 @@ internal import Testing
       let expected = try HistoryStore.replayed(past.store, past.folding)
       for _ in 0..<10 {
         let sequence = UInt64.random(in: 0...past.store.head.sequence, using: &random)
-        let (states, counts) = try await past.store.countedStates(
-          at: [.sequence(sequence)], past.folding, view: nil)
+        let (states, counts) = try await past.store.read(
+          at: [.sequence(sequence)], past.folding, view: nil
+        ) { $0 }
         let difference = try StateAnswers(states[0], of: past.store).difference(
           from: StateAnswers(expected[Int(sequence)], of: past.store))
         #expect(difference == nil, "run \(runs.count), at \(sequence)")
