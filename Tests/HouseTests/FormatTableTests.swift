@@ -210,7 +210,7 @@ struct FormatTable {
       "After 4,096 changes or 4 MiB of documents", "65,536 changes or more", "at most 2²⁰ versions",
       "Pages end at 4,096 bytes", "every 16th after it",
       "height, at least 1, at most \(RunTreeRoot.heightMax)",
-      "a *group*, of at most \(KeyBits.countMax) keys", "after 32 keys", "a group after 256 keys",
+      "a *group*, of at most \(KeyBits.countMax) keys", "after 32 keys", "A group ends after 256 keys",
       "and at least 1,024, if another one follows", "a chunk of a group has at least 1,024.",
     ] { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
     #expect((limits.keyCountMax, limits.groupKeyCountMax) == (32, 256) && KeyBits.countMax == 256)

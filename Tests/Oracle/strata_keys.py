@@ -139,9 +139,12 @@ def read_group(run, found, chunks):
         before = read_bits(fields, len(found))
         demand(is_there is None or is_there == before, "a chunk that begins with other keys than there were")
         demand(is_there is None or fields.rest, "a chunk without a change after another one")
-        is_there, at_begin = list(before), at_begin or before
+        is_there, at_begin, changed = list(before), at_begin or before, False
         while fields.rest:
-            at += fields.varint()
+            distance = fields.varint()
+            demand(number == 0 or changed or distance == 0, "a chunk that begins before its first change")
+            changed = True
+            at += distance
             key = fields.number(1)
             demand(key < len(found), "a change of a key that is not there")
             demand(run.begin < at <= run.end, "a moment outside of its run")

@@ -40,13 +40,13 @@ struct KeyCursor {
     let isFirst = cursor.remaining == 0
     if isFirst {
       guard nextPage < set.directory.pageCount else { return false }
-      let page = try set.reader.record(at: set.directory.places[nextPage])
+      let page = try set.reader.record(at: set.directory.place(of: nextPage))
       cursor = page.cursor
       self.page = page
       key.removeAll(keepingCapacity: true)
       (group, numbersLeft) = (set.directory.group(of: nextPage), set.directory.numbers(of: nextPage))
       firstNumber = numbersLeft.lowerBound
-      lives = try PageLives(&cursor, numbersLeft.count)
+      lives = try PageLives(&cursor, set.directory, page: nextPage, isBase: set.reader.root.isBase)
       nextPage += 1
     }
     try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
@@ -74,7 +74,8 @@ struct KeyCursor {
 struct KeyRecordCursor {
   private let set: KeySet
   private var keys: KeyCursor
-  private var group: (number: Int, moments: KeyMoments)?
+  private var group = -1
+  private var moments = KeyMoments()
 
   init(_ set: KeySet, page: Int = 0) { (self.set, keys) = (set, KeyCursor(set, page: page)) }
 
@@ -84,9 +85,10 @@ struct KeyRecordCursor {
   /// Goes to the next key. False at the end.
   mutating func next() throws(StatePage.Damage) -> Bool {
     guard try keys.next() else { return false }
-    if keys.group != group?.number { group = (keys.group, try set.moments(of: keys.group)) }
-    guard let moments = group?.moments, moments.begin[keys.number] == keys.isAliveAtBegin,
-      moments.moments(of: keys.number).count % 2 == (keys.isAliveAtBegin == keys.isAliveAtEnd ? 0 : 1)
+    if keys.group != group { (group, moments) = (keys.group, try set.moments(of: keys.group)) }
+    let isOdd = moments.moments(of: keys.number).count % 2 == 1
+    guard moments.begin[keys.number] == keys.isAliveAtBegin,
+      isOdd == (keys.isAliveAtBegin != keys.isAliveAtEnd)
     else { throw StatePage.Damage("a page and a group of keys say different things of a key") }
     return true
   }
@@ -114,7 +116,7 @@ struct KeyRecordCursor {
   }
 
   func addMoments(to record: inout KeyRecord) {
-    if let group { record.moments.append(contentsOf: group.moments.moments(of: keys.number)) }
+    record.moments.append(contentsOf: moments.moments(of: keys.number))
   }
 
   /// Less than 0 if the key is before that of another cursor, 0 if they are equal.

@@ -3,6 +3,7 @@
 internal import StrataBase
 
 /// The pages of some keys in their order: the key with which each begins, where it is, and of which group its keys are.
+/// A merged run has a hundred thousand pages, which are read at once when it is first looked at.
 final class KeyDirectory: Sendable {
   /// Where it is said when the keys of a group were there, from an event on.
   struct Chunk {
@@ -11,80 +12,82 @@ final class KeyDirectory: Sendable {
     var place: RunPlace
   }
 
-  let places: [RunPlace]
-  /// The first keys one after the other, and where each ends. Arrays of their own took most of the time to read them.
-  private let bytes: [UInt8]
-  private let ends: [Int]
-  /// The group of each page, how many keys of the group are before the page, and how many of those were there at the
-  /// run's end; in a delta, by how much that differs from its begin.
-  private let groups: [UInt32]
-  private let numbers: [UInt8]
-  private let counts: [Int16]
-  /// The end of each group among the pages, among its keys, and among the chunks.
-  private let groupEnds: [GroupEnd]
-  private let chunks: [Chunk]
+  private struct Page {
+    var place: RunPlace
+    /// Where its first key ends, among the first keys of all pages.
+    var keyEnd: UInt32
+    var group: UInt32
+    /// How many keys of the pages before it were there at the run's end; in a delta, by how much that differs from its
+    /// begin.
+    var count: Int32
+    /// How many keys of its group are before it.
+    var number: UInt8
+  }
 
+  /// The ends of a group: among the pages, of its numbers, and among the chunks.
   private struct GroupEnd {
     var page: UInt32
-    var keyCount: UInt16
-    /// How many of them were there at the run's end, as of the keys before a page.
-    var count: Int16
     var chunk: UInt32
+    var number: UInt16
   }
 
-  /// What is put together while a directory is read.
-  private struct Draft {
-    var (bytes, ends, places): ([UInt8], [Int], [RunPlace]) = ([], [], [])
-    var (groups, numbers, counts): ([UInt32], [UInt8], [Int16]) = ([], [], [])
-    var (groupEnds, chunks): ([GroupEnd], [Chunk]) = ([], [])
+  private let pages: [Page]
+  private let groupEnds: [GroupEnd]
+  private let chunks: [Chunk]
+  /// The count of all pages.
+  private let count: Int32
+  /// The first keys, one after the other.
+  private let firsts: KeyBytes
+
+  private init(
+    _ pages: [Page], _ groupEnds: [GroupEnd], _ chunks: [Chunk], _ count: Int32, _ firsts: consuming KeyBytes
+  ) {
+    (self.pages, self.groupEnds, self.chunks, self.count) = (pages, groupEnds, chunks, count)
+    self.firsts = firsts
   }
 
-  static let empty = KeyDirectory(Draft())
-
-  private init(_ draft: Draft) {
-    (bytes, ends, places) = (draft.bytes, draft.ends, draft.places)
-    (groups, numbers, counts) = (draft.groups, draft.numbers, draft.counts)
-    (groupEnds, chunks) = (draft.groupEnds, draft.chunks)
-  }
+  static let empty = KeyDirectory([], [], [], 0, KeyBytes())
 
   /// - Parameters:
-  ///   - keyCountOfAll: the number of keys in all pages.
+  ///   - keyCount: the number of keys in all pages.
   ///   - span: the number of events of the run.
   convenience init(
-    decoding record: RunRecord, keys keyCountOfAll: UInt64, span: UInt64
+    decoding record: RunRecord, keys keyCount: UInt64, span: UInt64
   ) throws(StatePage.Damage) {
     var cursor = record.cursor
-    var draft = Draft()
-    draft.bytes.reserveCapacity(record.bytes.count)
-    var key: [UInt8] = []
-    var (keyCount, count, all) = (0, Int64(0), UInt64(0))
+    var (pages, groupEnds, chunks): ([Page], [GroupEnd], [Chunk]) = ([], [], [])
+    var firsts = KeyBytes()
+    // A page takes some 20 bytes here.
+    pages.reserveCapacity(record.bytes.count / 16)
+    // Counts are less than the keys, which fit.
+    guard keyCount <= UInt64(Int32.max) else { throw StatePage.Damage("a run has more keys than it can") }
+    var (number, count, sum) = (0, Int32(0), UInt64(0))
     while cursor.remaining > 0 {
-      try KeyDirectory.next(&cursor, &key, isFirst: draft.ends.isEmpty)
+      try firsts.append(&cursor)
       guard let place = RunPlace(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
-        flags >> 1 <= UInt64(KeyBits.countMax - keyCount), let own = cursor.varint().map(ZigZag.decode),
-        own.magnitude <= flags >> 1
+        flags >> 1 <= UInt64(KeyBits.countMax - number), let own = cursor.varint().map(ZigZag.decode),
+        own.magnitude <= flags >> 1, flags >> 1 <= keyCount - sum,
+        let keyEnd = UInt32(exactly: firsts.end)
       else { throw StatePage.Damage("a page of keys has no place, or is of no group") }
-      draft.bytes.append(contentsOf: key)
-      draft.ends.append(draft.bytes.count)
-      draft.places.append(place)
-      draft.groups.append(UInt32(truncatingIfNeeded: draft.groupEnds.count))
-      draft.numbers.append(UInt8(truncatingIfNeeded: keyCount))
-      draft.counts.append(Int16(truncatingIfNeeded: count))
-      count += own
-      keyCount += Int(flags >> 1)
-      all += flags >> 1
+      pages.append(
+        Page(
+          place: place, keyEnd: keyEnd, group: UInt32(truncatingIfNeeded: groupEnds.count), count: count,
+          number: UInt8(truncatingIfNeeded: number)))
+      count += Int32(truncatingIfNeeded: own)
+      number += Int(flags >> 1)
+      sum += flags >> 1
       guard flags & 1 == 1 else { continue }
-      try KeyDirectory.chunks(&cursor, to: &draft.chunks, span)
-      draft.groupEnds.append(
+      try KeyDirectory.chunks(&cursor, to: &chunks, span)
+      groupEnds.append(
         GroupEnd(
-          page: UInt32(truncatingIfNeeded: draft.places.count), keyCount: UInt16(keyCount),
-          count: Int16(truncatingIfNeeded: count), chunk: UInt32(truncatingIfNeeded: draft.chunks.count)))
-      (keyCount, count) = (0, 0)
+          page: UInt32(truncatingIfNeeded: pages.count), chunk: UInt32(truncatingIfNeeded: chunks.count),
+          number: UInt16(number)))
+      number = 0
     }
-    guard keyCount == 0, all == keyCountOfAll else {
+    guard number == 0, sum == keyCount else {
       throw StatePage.Damage("the pages of a run have other keys than it counts")
     }
-    self.init(draft)
+    self.init(pages, groupEnds, chunks, count, firsts)
   }
 
   private static func chunks(
@@ -105,13 +108,14 @@ final class KeyDirectory: Sendable {
 
   // MARK: Pages
 
-  var pageCount: Int { ends.count }
+  var pageCount: Int { pages.count }
+
+  func place(of page: Int) -> RunPlace { pages[page].place }
 
   /// Lends the key with which a page begins.
   @inline(__always)
   func withFirst<Result>(_ page: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    let start = page > 0 ? ends[page - 1] : 0
-    return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[page]])) }
+    body(firsts[Int(page > 0 ? pages[page - 1].keyEnd : 0)..<Int(pages[page].keyEnd)])
   }
 
   func first(_ page: Int) -> [UInt8] { withFirst(page) { Array($0) } }
@@ -141,14 +145,20 @@ final class KeyDirectory: Sendable {
   static func next(
     _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool
   ) throws(StatePage.Damage) {
-    // What two keys share is all that they share, so the next byte decides.
     guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
-      isFirst ? shared == 0 : !rest.isEmpty,
-      isFirst || Int(shared) == key.count || rest[0] > key[Int(shared)],
+      isFirst ? shared == 0 : key.withUnsafeBytes({ follows($0, shared: Int(shared), rest) }),
       Int(shared) + rest.count <= Tree.keyLengthMax
     else { throw StatePage.Damage("the keys of a run do not ascend") }
     key.removeLast(key.count - Int(shared))
     key.append(contentsOf: rest)
+  }
+
+  /// Whether a key comes after another one. What two keys share is all that they share, so the next byte decides.
+  @inline(__always)
+  fileprivate static func follows(
+    _ last: UnsafeRawBufferPointer, shared: Int, _ rest: UnsafeRawBufferPointer
+  ) -> Bool {
+    !rest.isEmpty && (shared == last.count || rest[0] > last[shared])
   }
 
   /// The page that has a key if any has it; nil if the key is before all pages. O(log pages).
@@ -193,35 +203,76 @@ final class KeyDirectory: Sendable {
   var groupCount: Int { groupEnds.count }
 
   /// The group whose keys a page has.
-  func group(of page: Int) -> Int { Int(groups[page]) }
+  func group(of page: Int) -> Int { Int(pages[page].group) }
 
   /// The numbers, in their group, of the keys that a page has.
   func numbers(of page: Int) -> Range<Int> {
-    let first = Int(numbers[page])
-    let isLast = page + 1 == pageCount || groups[page + 1] != groups[page]
-    return first..<(isLast ? keyCount(of: group(of: page)) : Int(numbers[page + 1]))
+    let isLast = page + 1 == pageCount || pages[page + 1].group != pages[page].group
+    return Int(pages[page].number)..<(isLast ? keyCount(of: group(of: page)) : Int(pages[page + 1].number))
   }
 
   func pages(of group: Int) -> Range<Int> {
     (group > 0 ? Int(groupEnds[group - 1].page) : 0)..<Int(groupEnds[group].page)
   }
 
-  func keyCount(of group: Int) -> Int { Int(groupEnds[group].keyCount) }
+  func keyCount(of group: Int) -> Int { Int(groupEnds[group].number) }
 
-  /// How many keys of a page's group are before the page, and were there at the run's end; in a delta, by how much that
-  /// differs from its begin.
-  func countAtEnd(before page: Int) -> Int64 { Int64(counts[page]) }
+  /// How many keys of some pages were there at the run's end; in a delta, by how much that differs from its begin. O(1).
+  func countAtEnd(of pages: Range<Int>) -> Int64 {
+    Int64(countAtEnd(before: pages.upperBound)) - Int64(countAtEnd(before: pages.lowerBound))
+  }
 
-  /// The same of a whole group, or of one page.
-  func countAtEnd(of group: Int) -> Int64 { Int64(groupEnds[group].count) }
+  private func countAtEnd(before page: Int) -> Int32 { page < pageCount ? pages[page].count : count }
 
-  func countAtEnd(inPage page: Int) -> Int64 {
-    let isLast = page + 1 == pageCount || groups[page + 1] != groups[page]
-    return (isLast ? countAtEnd(of: group(of: page)) : Int64(counts[page + 1])) - Int64(counts[page])
+  /// The first of some pages of which a key was there at the run's end, in a run that is a base or the first one; the end
+  /// of the range if there is none. O(log pages).
+  func firstAtEnd(in range: Range<Int>) -> Int {
+    guard !range.isEmpty else { return range.upperBound }
+    // The first page before whose end there are more keys than before the range.
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if countAtEnd(before: middle + 1) > countAtEnd(before: range.lowerBound) {
+        high = middle
+      } else {
+        low = middle + 1
+      }
+    }
+    return low
   }
 
   /// At least one.
   func chunks(of group: Int) -> ArraySlice<Chunk> {
     chunks[(group > 0 ? Int(groupEnds[group - 1].chunk) : 0)..<Int(groupEnds[group].chunk)]
+  }
+}
+
+/// Ascending keys one after the other, read from what each does not share with the one before. Keys that are arrays took
+/// most of the time to read them.
+private struct KeyBytes: ~Copyable, @unchecked Sendable {
+  // Sendable because nobody changes it once it is in a directory.
+  private var bytes = RawBuffer(capacity: 1 << 10)
+  private var start = 0
+  private var isEmpty = true
+
+  /// Where the last key ends.
+  var end: Int { bytes.count }
+
+  subscript(range: Range<Int>) -> UnsafeRawBufferPointer {
+    @inline(__always) get { UnsafeRawBufferPointer(rebasing: bytes.bytes[range]) }
+  }
+
+  /// Reads the next key.
+  mutating func append(_ cursor: inout ByteCursor) throws(StatePage.Damage) {
+    let last = self[start..<end]
+    guard let shared = cursor.varint(), shared <= UInt64(last.count), let rest = cursor.lengthPrefixed(),
+      isEmpty || KeyDirectory.follows(last, shared: Int(shared), rest),
+      Int(shared) + rest.count <= Tree.keyLengthMax
+    else { throw StatePage.Damage("the keys of a run do not ascend") }
+    let target = bytes.reserve(Int(shared) + rest.count)
+    target.copyMemory(from: bytes.base + start, byteCount: Int(shared))
+    if let base = rest.baseAddress { (target + Int(shared)).copyMemory(from: base, byteCount: rest.count) }
+    (start, isEmpty) = (bytes.count, false)
+    bytes.count += Int(shared) + rest.count
   }
 }

@@ -80,18 +80,22 @@ struct PageLives {
     end.append(count, to: &bytes)
   }
 
-  /// - Parameter count: of the keys of the page.
-  init(_ cursor: inout ByteCursor, _ count: Int) throws(StatePage.Damage) {
+  /// Reads the head of a page.
+  init(
+    _ cursor: inout ByteCursor, _ directory: KeyDirectory, page: Int, isBase: Bool
+  ) throws(StatePage.Damage) {
+    let count = directory.numbers(of: page).count
     guard let begin = KeyBits(&cursor, count), let end = KeyBits(&cursor, count) else {
       throw StatePage.Damage("a page of keys does not say which were there")
     }
     (self.begin, self.end) = (begin, end)
+    guard atEnd(isBase: isBase).count(below: count) == directory.countAtEnd(of: page..<page + 1) else {
+      throw StatePage.Damage("a page has other keys at its end than its run counts")
+    }
   }
 
-  /// How many of the keys before a place were there at the end; in a delta, by how much that differs from the begin.
-  func count(below place: Int, isBase: Bool) -> Int64 {
-    Int64(end.count(below: place) - (isBase ? 0 : begin.count(below: place)))
-  }
+  /// The keys at the run's end.
+  func atEnd(isBase: Bool) -> KeyLives { KeyLives(now: end, begin: isBase ? KeyBits() : begin) }
 }
 
 /// All events at which the keys of a group appeared and disappeared.
@@ -102,21 +106,17 @@ struct KeyMoments {
   private let moments: [UInt64]
   private let ends: [Int]
 
+  /// Of no key.
+  init() { (begin, moments, ends) = (KeyBits(), [], []) }
+
   /// - Parameter changes: ascending by their events.
-  fileprivate init(
-    _ begin: KeyBits, _ keyCount: Int, _ changes: [(key: UInt8, moment: UInt64)]
-  ) throws(StatePage.Damage) {
+  fileprivate init(_ begin: KeyBits, _ keyCount: Int, _ changes: [(key: UInt8, moment: UInt64)]) {
     var ends = [Int](repeating: 0, count: keyCount + 1)
     for change in changes { ends[Int(change.key) + 1] += 1 }
     for key in 0..<keyCount { ends[key + 1] += ends[key] }
     var moments = [UInt64](repeating: 0, count: changes.count)
-    let starts = ends
     for (key, moment) in changes {
-      let place = ends[Int(key)]
-      guard place == starts[Int(key)] || moments[place - 1] < moment else {
-        throw StatePage.Damage("a key of a run changes twice at one event")
-      }
-      moments[place] = moment
+      moments[ends[Int(key)]] = moment
       ends[Int(key)] += 1
     }
     (self.begin, self.moments, self.ends) = (begin, moments, ends)
@@ -161,7 +161,7 @@ struct KeyGroupWriter: ~Copyable {
     var buffer = RawBuffer(capacity: 1 << 12)
     var start = 0
     repeat {
-      var next = min(start + changeCountMin, changes.count)
+      var next = min(start + max(1, changeCountMin), changes.count)
       // A chunk ends with an event.
       while next > 0, next < changes.count, changes[next] >> 8 == changes[next - 1] >> 8 { next += 1 }
       // What follows counts from the run's begin.
@@ -246,22 +246,29 @@ extension KeySet {
     let keyCount = directory.keyCount(of: group)
     var changes: [(key: UInt8, moment: UInt64)] = []
     var (begin, now): (KeyBits?, KeyBits) = (nil, KeyBits())
-    for place in directory.chunks(of: group) {
-      var chunk = try KeyChunk(self, place, keyCount)
+    // So a key has at most one change at an event, and what is collected is bounded.
+    var last = [UInt64](repeating: reader.root.begin, count: keyCount)
+    for known in directory.chunks(of: group) {
+      var chunk = try KeyChunk(self, known, keyCount)
       guard begin == nil || chunk.begin == now else {
         throw StatePage.Damage("a group of keys goes on with others than there were")
       }
       begin = begin ?? chunk.begin
       now = chunk.begin
+      let end = changes.last?.moment
       while let change = try chunk.next() {
-        guard change.moment > reader.root.begin else {
-          throw StatePage.Damage("a key of a run changes before its first event")
-        }
+        guard last[Int(change.key)] < change.moment, end.map({ $0 < change.moment }) ?? true,
+          end == nil || changes.last?.moment != end || change.moment == reader.root.begin + known.first
+        else { throw StatePage.Damage("the changes of a group of keys do not ascend") }
+        last[Int(change.key)] = change.moment
         now.toggle(Int(change.key))
         changes.append(change)
       }
+      guard known.first == 0 || changes.last?.moment != end else {
+        throw StatePage.Damage("a chunk of a group of keys has no change")
+      }
     }
-    let moments = try KeyMoments(begin ?? KeyBits(), keyCount, changes)
+    let moments = KeyMoments(begin ?? KeyBits(), keyCount, changes)
     for key in 0..<keyCount where moments.moments(of: key).isEmpty {
       guard reader.root.isBase, moments.begin[key] else {
         throw StatePage.Damage("a key of a run was never there")

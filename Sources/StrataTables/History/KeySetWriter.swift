@@ -16,7 +16,7 @@ struct KeySetWriter: ~Copyable {
   private let isBase: Bool
   private let limits: RunLimits
   private var page = RawBuffer(capacity: 1 << 13)
-  private var pageCount = 0
+  private var keysInPage = 0
   private var lives = PageLives()
   private var stored = RawBuffer(capacity: 1 << 13)
   private var names = KeyNames()
@@ -38,15 +38,15 @@ struct KeySetWriter: ~Copyable {
 
   mutating func add(_ record: KeyRecord) throws(StoreError) {
     assert(record.isAlive || !record.moments.isEmpty, "a key of a run was never there")
-    if group.keyCount == min(limits.groupKeyCountMax, KeyBits.countMax) {
+    if group.keyCount == max(1, min(limits.groupKeyCountMax, KeyBits.countMax)) {
       try flush(endsGroup: true)
-    } else if pageCount == limits.keyCountMax || page.count >= limits.pageLength {
+    } else if keysInPage >= max(1, limits.keyCountMax) || page.count >= limits.pageLength {
       try flush(endsGroup: false)
     }
     if group.keyCount == 0 { tally.beginUnit() }
     group.add(record)
     tally.add(record)
-    if pageCount == 0 {
+    if keysInPage == 0 {
       first.removeAll(keepingCapacity: true)
       first.append(contentsOf: record.key)
       lastKey.removeAll(keepingCapacity: true)
@@ -62,8 +62,8 @@ struct KeySetWriter: ~Copyable {
     page.append(varint: UInt64(record.idLength))
     lastKey.removeAll(keepingCapacity: true)
     lastKey.append(contentsOf: record.key)
-    lives.add(record, pageCount)
-    pageCount += 1
+    lives.add(record, keysInPage)
+    keysInPage += 1
     count += 1
   }
 
@@ -83,17 +83,18 @@ struct KeySetWriter: ~Copyable {
   private mutating func flush(endsGroup: Bool) throws(StoreError) {
     names.append(first)
     stored.removeAll()
-    lives.append(pageCount, to: &stored)
+    lives.append(keysInPage, to: &stored)
     stored.append(page.bytes)
     try output.append(stored.bytes).append(to: &names.bytes)
-    names.bytes.append(varint: UInt64(pageCount) << 1 | (endsGroup ? 1 : 0))
-    names.bytes.append(varint: ZigZag.encode(lives.count(below: pageCount, isBase: isBase)))
+    names.bytes.append(varint: UInt64(keysInPage) << 1 | (endsGroup ? 1 : 0))
+    names.bytes.append(
+      varint: ZigZag.encode(lives.atEnd(isBase: isBase).count(below: keysInPage)))
     lives = PageLives()
     if endsGroup {
       try group.finish(output, changeCountMin: limits.chunkChangeCountMin, to: &names.bytes)
     }
     page.removeAll()
-    pageCount = 0
+    keysInPage = 0
   }
 
   mutating func finish() throws(StoreError) -> KeySetRoot {

@@ -37,7 +37,7 @@ struct KeyTallyWriter: ~Copyable {
 
   mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
     changes.sort()
-    let length = max(limits.chunkChangeCountMin, counts.count)
+    let length = max(1, limits.chunkChangeCountMin, counts.count)
     var chunks: [(first: UInt64, place: RunPlace)] = []
     var buffer = RawBuffer(capacity: 1 << 13)
     var start = 0

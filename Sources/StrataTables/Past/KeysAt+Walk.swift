@@ -26,8 +26,8 @@ extension KeysAt {
   private static let uncountedPageCountMax = 8
 
   /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the rank
-  /// of the first is known. O(log pages · runs · keys of a page), and then the keys; near the begin of the range O(runs ·
-  /// keys of a page), unless many keys that are not there lie before them.
+  /// of the first is known. O(log pages · runs · (keys of a page + changes of a chunk)), and then the keys; near the begin
+  /// of the range O(runs · keys of a page), unless many keys that are not there lie before them.
   ///
   /// - Parameter first: the number of keys before the range.
   func forEach(
@@ -92,9 +92,9 @@ extension KeysAt {
   ) throws(StatePage.Damage) {
     var places: [KeyPosition] = []
     for part in parts {
-      let place = KeyPosition(part, of: self, from: low, budget)
-      var isThere = try place.next(before: high)
-      while isThere, place.cursor.key.isBefore(low) { isThere = try place.next(before: high) }
+      let place = KeyPosition(part, of: self, from: low, to: high, budget)
+      var isThere = try place.next()
+      while isThere, place.cursor.key.isBefore(low) { isThere = try place.next() }
       if isThere { places.append(place) }
     }
     // The runs whose next key is the least, in their order: the newest one decides.
@@ -114,12 +114,12 @@ extension KeysAt {
         }
         guard goesOn else { return }
       }
-      for place in least where try !place.next(before: high) { places.removeAll { $0 === place } }
+      for place in least where try !place.next() { places.removeAll { $0 === place } }
     }
   }
 }
 
-/// How many pages a walk may still begin; below zero it ends.
+/// How many pages a walk may still begin; below zero it ends. Pages that are left out do not count.
 private final class PageBudget {
   @exclusivity(unchecked) var left: Int
   init(_ count: Int) { left = count }
@@ -130,25 +130,25 @@ private final class KeyPosition {
   private let part: KeysAt.Part
   private let keys: KeysAt
   private let budget: PageBudget?
+  /// The first key after the walk, and the first page that begins with it or later.
+  private let high: [UInt8]?
+  private let pageEnd: Int
   @exclusivity(unchecked) private(set) var cursor: KeyCursor
   @exclusivity(unchecked) private var group: (number: Int, lives: KeyLives)?
 
-  init(_ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], _ budget: PageBudget?) {
-    (self.part, self.keys, self.budget) = (part, keys, budget)
-    cursor = KeyCursor(part.keys, page: part.keys.directory.page(of: low) ?? 0)
+  init(_ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?) {
+    (self.part, self.keys, self.high, self.budget) = (part, keys, high, budget)
+    let directory = part.keys.directory
+    pageEnd = high.map { directory.firstIndex(from: $0) } ?? directory.pageCount
+    cursor = KeyCursor(part.keys, page: directory.page(of: low) ?? 0)
   }
 
-  /// Goes to the next key before another one. Pages of which no key is there are not read: of a million keys that come
-  /// later, an early state has few. False at the end.
-  func next(before high: [UInt8]?) throws(StatePage.Damage) -> Bool {
+  /// Goes to the next key of the range. Pages of which no key is there are not read: of a million keys that come later, an
+  /// early state has few. False at the end.
+  func next() throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
       let page = part.isFirst ? try firstPage(from: cursor.nextPage) : cursor.nextPage
-      let directory = part.keys.directory
-      guard page < directory.pageCount,
-        high.map({ high in
-          directory.withFirst(page) { first in high.withUnsafeBytes { first.order($0) < 0 } }
-        }) ?? true
-      else { return false }
+      guard page < pageEnd else { return false }
       cursor.skip(toPage: page)
       budget?.left -= 1
     }
@@ -165,8 +165,9 @@ private final class KeyPosition {
 
   private func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
     if let group, group.number == number { return group.lives }
+    // A walk with a budget does without the counts.
     let lives =
-      if budget == nil, part.isFirst {
+      if budget == nil {
         try part.keys.lives(of: number, at: keys.sequence, counted: keys.groupCounts()[part.index])
       } else {
         try part.keys.lives(of: number, at: keys.sequence)
@@ -176,12 +177,12 @@ private final class KeyPosition {
   }
 
   /// The first page at or after one of which a key is there, for the first part. With a budget, and inside of a run, that
-  /// is known only of the group that the walk is in. O(log groups + pages of a group); at the end of a run O(groups).
+  /// is known only of the group that the walk is in. O(log pages + pages of a group + changes of a chunk).
   private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
     let directory = part.keys.directory
-    guard !isAtEnd else { return firstPageAtEnd(from: index) }
+    guard !isAtEnd else { return index < pageEnd ? directory.firstAtEnd(in: index..<pageEnd) : index }
     var index = index
-    while index < directory.pageCount {
+    while index < pageEnd {
       let number = directory.group(of: index)
       guard budget == nil || number == group?.number else { return index }
       let pages = directory.pages(of: number)
@@ -189,19 +190,9 @@ private final class KeyPosition {
         return (index..<pages.upperBound).first { directory.numbers(of: $0).contains(key) } ?? index
       }
       index = pages.upperBound
-      guard budget == nil, index < directory.pageCount else { continue }
+      guard budget == nil, index < pageEnd else { continue }
       let next = try firstGroup(from: number + 1)
-      index = next < directory.groupCount ? directory.pages(of: next).lowerBound : directory.pageCount
-    }
-    return index
-  }
-
-  private func firstPageAtEnd(from index: Int) -> Int {
-    let directory = part.keys.directory
-    var index = index
-    while index < directory.pageCount, directory.countAtEnd(inPage: index) == 0 {
-      let group = directory.group(of: index)
-      index = directory.countAtEnd(of: group) == 0 ? directory.pages(of: group).upperBound : index + 1
+      index = next < directory.groupCount ? directory.pages(of: next).lowerBound : pageEnd
     }
     return index
   }

@@ -78,7 +78,7 @@ final class KeysAt: Sendable {
     return counts
   }
 
-  /// The number of keys in a range. O(runs · (log n + keys of a page)).
+  /// The number of keys in a range. O(runs · (log n + keys of a page + changes of a chunk)).
   ///
   /// - Parameter high: the first key after them; nil for no bound.
   func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
@@ -86,10 +86,26 @@ final class KeysAt: Sendable {
     return try counts(from: low, to: high, cutAt: [])[0]
   }
 
-  /// The numbers of keys in the parts of a range, which begin at ascending keys. O(parts · runs · (log n + keys of a page)).
+  /// The numbers of keys in the parts of a range, which begin at ascending keys. O(parts · runs · (log n + keys of a page + changes of a
+  /// chunk)).
   func counts(
     from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
   ) throws(StatePage.Damage) -> [Int] {
+    let groupCounts = try groupCounts()
+    var counters = zip(parts, groupCounts).map { KeyCounter($0.keys, at: sequence, $1) }
+    /// The keys below another one, which ascend from call to call; all of them for nil.
+    func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
+      var count: Int64 = 0
+      for index in parts.indices {
+        guard let key else {
+          count &+= groupCounts[index].before.last ?? 0
+          continue
+        }
+        count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counters[index].count(below: key)
+        }
+      }
+      return count
+    }
     var counts: [Int] = []
     counts.reserveCapacity(cuts.count + 1)
     var before = try count(below: low)
@@ -103,19 +119,6 @@ final class KeysAt: Sendable {
       before = next
     }
     return counts
-  }
-
-  private func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
-    var count: Int64 = 0
-    for (part, counts) in zip(parts, try groupCounts()) {
-      guard let key else {
-        count &+= counts.before.last ?? 0
-        continue
-      }
-      var counter = KeyCounter(part.keys, at: sequence, counts)
-      count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counter.count(below: key) }
-    }
-    return count
   }
 
   /// How many keys each section has, for keys whose sections are counted. O(sections of the runs).

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The items of one list after an event, as runs have them. Safe to use from several threads.
 ///
-/// A rank in the items' tree makes the pages on the way to it. Here it is counted in one page of each run, where a
+/// A rank in the items' tree makes the pages on the way to it. Here it is counted in a page and a group of each run, where a
 /// section begins is known, and a few items are read from a page or two of each run. Many looks are better answered
 /// from pages of the tree, since these stay.
 final class PastItems: CountedItems {

@@ -16,7 +16,7 @@ struct PastHealing: Sendable {
 
 extension RunSet {
   /// The state after an event that the runs have, with a kept list; nil if a run does not have the list's keys. Reads the
-  /// tallies of the pages of its rows, and all else once it is looked at. O(pages of keys of rows).
+  /// tallies of the keys of its rows, and all else once it is looked at. O(keys of rows / 256).
   func unreadTables(
     at sequence: UInt64, recordsTouches: Bool, keeping owner: KeyOwner, _ cache: PageCache,
     _ healing: PastHealing

@@ -27,7 +27,7 @@ internal import Testing
 
   @Test func `a run counts the keys before any key as a walk over them does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0)
+    var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0, ends: 0)
     let runs = StateRuns(60, isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
@@ -37,7 +37,10 @@ internal import Testing
           guard let keys = try run.keySet(kind, of: owner) else { continue }
           let records = try Self.records(keys)
           guard !records.isEmpty else { continue }
-          let sequence = UInt64.random(in: run.root.begin...run.root.end, using: &random)
+          // Most runs end before the event that is asked about.
+          let (begin, end) = (run.root.begin, run.root.end)
+          let sequence = [begin, .random(in: begin...end, using: &random), end, end + 5].randomElement(
+            using: &random)!
           // Keys of the run, and others that share some of their bytes.
           var sought: [[UInt8]] = []
           for record in records.shuffled(using: &random).prefix(20) {
@@ -68,6 +71,7 @@ internal import Testing
             met.keys += known == nil ? 0 : 1
             met.others += known == nil ? 1 : 0
             met.deltas += run.root.isBase ? 0 : 1
+            met.ends += run.root.isBase || sequence < end ? 0 : 1
             met.gone += counted.isAlive == false ? 1 : 0
             met.groups += keys.directory.groupCount > 1 ? 1 : 0
           }
@@ -77,7 +81,7 @@ internal import Testing
     }
     #expect(
       met.keys > 3 * runs.count && met.others > 3 * runs.count && met.deltas > runs.count
-        && met.gone > runs.count / 2 && met.groups > runs.count, "\(met)")
+        && met.gone > runs.count / 2 && met.groups > runs.count && met.ends > runs.count, "\(met)")
   }
 
   @Test func `a group with other keys than its tally counts is damage`() throws {
@@ -97,7 +101,7 @@ internal import Testing
           let key = keys.directory.first(keys.directory.pages(of: group).lowerBound)
           for (counts, isRight) in [(right, true), (wrong, false)] {
             var counter = KeyCounter(keys, at: sequence, counts)
-            let found = try? key.withUnsafeBytes { try counter.count(below: $0) }
+            let found = try? key.withUnsafeBytes { try counter.find($0) }
             #expect((found != nil) == isRight, "run \(runs.count)")
           }
           count += 1
@@ -136,7 +140,9 @@ internal import Testing
   }
 
   /// A directory of pages that begin with some keys, all with the same number of keys, in groups of three pages.
-  private static func directory(_ firsts: [UInt8], keysOfPage: Int = 2) throws -> KeyDirectory {
+  private static func directory(
+    _ firsts: [UInt8], _ counts: [Int64]? = nil, keysOfPage: Int = 2
+  ) throws -> KeyDirectory {
     var bytes = RawBuffer(capacity: 64)
     let place = RunPlace(offset: 64, length: 100, checksum: 0)
     for (index, first) in firsts.enumerated() {
@@ -144,7 +150,7 @@ internal import Testing
       place.append(to: &bytes)
       let endsGroup = index % 3 == 2 || index == firsts.count - 1
       bytes.append(varint: UInt64(keysOfPage) << 1 | (endsGroup ? 1 : 0))
-      bytes.append(varint: ZigZag.encode(Int64(index % 4) - 1))
+      bytes.append(varint: ZigZag.encode(counts?[index] ?? Int64(index % 4) - 1))
       guard endsGroup else { continue }
       bytes.append(varint: UInt64(index % 2 + 1))
       for chunk in 0...index % 2 {
@@ -188,13 +194,25 @@ internal import Testing
         #expect(directory.pages(of: group) == group * 3..<min(group * 3 + 3, count))
         #expect(directory.numbers(of: page) == page % 3 * 2..<page % 3 * 2 + 2)
         #expect(directory.keyCount(of: group) == directory.pages(of: group).count * 2)
-        let counts = directory.pages(of: group).map { Int64($0 % 4) - 1 }
-        #expect(directory.countAtEnd(inPage: page) == Int64(page % 4) - 1)
-        #expect(directory.countAtEnd(before: page) == counts.prefix(page % 3).reduce(0, +))
-        #expect(directory.countAtEnd(of: group) == counts.reduce(0, +))
+        #expect(directory.countAtEnd(of: page..<page + 1) == Int64(page % 4) - 1)
+        let before = (0..<page).map { Int64($0 % 4) - 1 }
+        #expect(directory.countAtEnd(of: 0..<page) == before.reduce(0, +))
         let chunks = directory.chunks(of: group)
         #expect(chunks.map(\.first) == ((directory.pages(of: group).upperBound - 1) % 2 == 0 ? [0] : [0, 5]))
       }
+    }
+  }
+
+  @Test func `the first page with a key at the end of a run is found in any range`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<100 {
+      let counts = (0..<Int.random(in: 1...40, using: &random)).map { _ in
+        Int64([0, 0, 0, 1, 2].randomElement(using: &random)!)
+      }
+      let directory = try Self.directory((0..<counts.count).map { UInt8($0 + 1) }, counts)
+      let start = Int.random(in: 0...counts.count, using: &random)
+      let end = Int.random(in: start...counts.count, using: &random)
+      #expect(directory.firstAtEnd(in: start..<end) == (start..<end).first { counts[$0] > 0 } ?? end)
     }
   }
 
@@ -220,10 +238,12 @@ internal import Testing
     }
     #expect(try directory(5, [0, 3, 100]).chunks(of: 0).count == 3)
     #expect(try directory(513, [0], keys: 256).keyCount(of: 0) == 256)
-    #expect(try directory(5, [0], count: -2).countAtEnd(of: 0) == -2)
+    #expect(try directory(5, [0], count: -2).countAtEnd(of: 0..<1) == -2)
     for count in [3, -3, .max, .min] as [Int64] {
       #expect(throws: StatePage.Damage.self) { try directory(5, [0], count: count) }
     }
+    #expect(try Self.directory([1, 2], keysOfPage: 128).keyCount(of: 0) == 256)
+    #expect(throws: StatePage.Damage.self) { try Self.directory([1, 2], keysOfPage: 129) }
     for (flags, chunks, said, keys) in [
       (4, [], nil, 2), (1, [0], nil, 0), (5, [], 0, 2), (5, [1], nil, 2), (5, [0, 0], nil, 2),
       (5, [0, 101], nil, 2),

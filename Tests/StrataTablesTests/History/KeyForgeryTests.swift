@@ -1,0 +1,325 @@
+// Keys of a run under right checksums, of which the bytes are wrong: what is read is right, or damage, and never a trap.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+/// The keys of one set of a run, written by this file alone, so that any of its bytes can be another one.
+private struct ForgedKeys {
+  struct Page {
+    var first: [UInt8]
+    var bytes: [UInt8]
+    var keyCount: UInt64
+    var count: Int64
+  }
+
+  struct Group {
+    var pages: [Page]
+    var chunks: [(first: UInt64, bytes: [UInt8])]
+  }
+
+  var begin: UInt64
+  var end: UInt64
+  var isBase: Bool
+  var groups: [Group] = []
+
+  static func varint(_ number: UInt64) -> [UInt8] {
+    var (number, bytes) = (number, [UInt8]())
+    repeat {
+      bytes.append(UInt8(number & 0x7F) | (number > 0x7F ? 0x80 : 0))
+      number >>= 7
+    } while number > 0
+    return bytes
+  }
+
+  static func bits(_ bits: [Bool]) -> [UInt8] {
+    stride(from: 0, to: bits.count, by: 8).map { start in
+      bits[start..<min(start + 8, bits.count)].enumerated().reduce(0) {
+        $0 | ($1.element ? 1 << $1.offset : 0)
+      }
+    }
+  }
+
+  private static func key(_ key: [UInt8], after last: [UInt8]) -> [UInt8] {
+    let shared = zip(key, last).prefix { $0 == $1 }.count
+    return varint(UInt64(shared)) + varint(UInt64(key.count - shared)) + key[shared...]
+  }
+
+  /// - Parameter keys: ascending.
+  init(
+    _ keys: [KeyRecord], begin: UInt64, end: UInt64, isBase: Bool, pageLength: Int, groupLength: Int,
+    changeCountMin: Int
+  ) {
+    (self.begin, self.end, self.isBase) = (begin, end, isBase)
+    for start in stride(from: 0, to: keys.count, by: groupLength) {
+      let all = Array(keys[start..<min(start + groupLength, keys.count)])
+      var group = Group(pages: [], chunks: [])
+      for first in stride(from: 0, to: all.count, by: pageLength) {
+        let keys = all[first..<min(first + pageLength, all.count)]
+        let atBegin = keys.map(\.isAlive)
+        let atEnd = keys.map { $0.isAlive != ($0.moments.count % 2 == 1) }
+        var (bytes, last): ([UInt8], [UInt8]) = (Self.bits(atBegin) + Self.bits(atEnd), [])
+        for key in keys {
+          bytes += Self.key(key.key, after: last) + Self.varint(0) + Self.varint(UInt64(key.idLength))
+          last = key.key
+        }
+        let count = atEnd.count { $0 } - (isBase ? 0 : atBegin.count { $0 })
+        group.pages.append(
+          Page(first: all[first].key, bytes: bytes, keyCount: UInt64(keys.count), count: Int64(count)))
+      }
+      var alive = all.map(\.isAlive)
+      let changes = all.enumerated().flatMap { key in key.element.moments.map { ($0, key.offset) } }
+        .sorted { $0 < $1 }
+      var next = 0
+      repeat {
+        let first = group.chunks.isEmpty ? begin : changes[next].0
+        var (bytes, last, count) = (Self.bits(alive), first, 0)
+        while next < changes.count, count < changeCountMin || changes[next].0 == last {
+          bytes += Self.varint(changes[next].0 - last) + [UInt8(changes[next].1)]
+          last = changes[next].0
+          alive[changes[next].1].toggle()
+          (next, count) = (next + 1, count + 1)
+        }
+        group.chunks.append((first - begin, bytes))
+      } while next < changes.count
+      groups.append(group)
+    }
+  }
+
+  /// Writes them into a run, and opens it.
+  func open(_ files: HistoryFiles) throws -> KeySet {
+    let (number, file) = try files.beginRun(from: 1)
+    let output = RunOutput(files, number, file) {}
+    func append(_ bytes: [UInt8]) throws -> RunPlace {
+      try bytes.lendBytes { bytes throws(StoreError) in try output.append(bytes) }
+    }
+    func encoded(_ place: RunPlace) -> [UInt8] {
+      var buffer = RawBuffer(capacity: 64)
+      place.append(to: &buffer)
+      return Array(buffer.bytes)
+    }
+    var (directory, last, count): ([UInt8], [UInt8], UInt64) = ([], [], 0)
+    for group in groups {
+      for (index, page) in group.pages.enumerated() {
+        let endsGroup = index == group.pages.count - 1
+        directory += Self.key(page.first, after: last) + encoded(try append(page.bytes))
+        directory += Self.varint(page.keyCount << 1 | (endsGroup ? 1 : 0))
+        directory += Self.varint(ZigZag.encode(page.count))
+        (last, count) = (page.first, count &+ page.keyCount)
+      }
+      directory += Self.varint(UInt64(group.chunks.count))
+      for chunk in group.chunks { directory += Self.varint(chunk.first) + encoded(try append(chunk.bytes)) }
+    }
+    let pages = try append(directory)
+    let nothing = try append([0])
+    var root = RunRoot(
+      isBase: isBase, begin: begin, end: end, appends: 0, failures: 0,
+      changes: RunTreeRoot(height: 0, place: nothing), tables: nothing, listedFailures: nothing)
+    root.counts = RunCounts(appends: 1)
+    var buffer = RawBuffer(capacity: 64)
+    root.encode(to: &buffer)
+    let place = try output.append(buffer.bytes)
+    try output.finish()
+    let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
+    let known = try KeyDirectory(
+      decoding: reader.record(at: pages), keys: count, span: end - begin)
+    var set = KeySetRoot(kind: .rows, count: count)
+    set.places = .init(pages: pages, tally: nothing)
+    return KeySet(reader: reader, root: set, directory: known)
+  }
+}
+
+@Suite struct KeyForgeryTests {
+  private static func files(_ store: EventStore) throws -> HistoryFiles {
+    let files = HistoryFiles(store.log, folder: "forged-1")
+    try files.createFolder()
+    return files
+  }
+
+  private static func records(_ keys: KeySet) throws -> [KeyRecord] {
+    var (cursor, records): (KeyRecordCursor, [KeyRecord]) = (KeyRecordCursor(keys), [])
+    while try cursor.next() { records.append(cursor.record()) }
+    return records
+  }
+
+  /// Random keys of a run of the events 11 to 40.
+  private static func random(_ random: inout SeededGenerator, isBase: Bool) -> [KeyRecord] {
+    let names = Set(
+      (0..<Int.random(in: 1...30, using: &random)).map { _ in Int.random(in: 0..<500, using: &random) })
+    return names.map { name in
+      var record = KeyRecord()
+      record.key = Array("key \(name)".utf8)
+      record.idLength = 3
+      record.isAlive = Bool.random(using: &random)
+      let count = Int.random(in: 0...5, using: &random)
+      record.moments = Set((0..<count).map { _ in UInt64.random(in: 11...40, using: &random) }).sorted()
+      if record.moments.isEmpty { if isBase { record.isAlive = true } else { record.moments = [11] } }
+      return record
+    }.sorted { $0.key.isBefore($1.key) }
+  }
+
+  private static func forged(_ random: inout SeededGenerator) -> (keys: [KeyRecord], forged: ForgedKeys) {
+    let isBase = Bool.random(using: &random)
+    let keys = Self.random(&random, isBase: isBase)
+    let pageLength = Int.random(in: 1...9, using: &random)
+    return (
+      keys,
+      ForgedKeys(
+        keys, begin: 10, end: 40, isBase: isBase, pageLength: pageLength,
+        groupLength: pageLength * Int.random(in: 1...3, using: &random),
+        changeCountMin: Int.random(in: 1...20, using: &random))
+    )
+  }
+
+  @Test func `what is written from the description of the format is read as it was`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let store = try StateStore.open(SimulatedDisk())
+    let files = try Self.files(store)
+    let runs = StateRuns(100, isLight: true)
+    while runs.next() {
+      let (expected, forged) = Self.forged(&random)
+      let keys = try forged.open(files)
+      let found = try Self.records(keys)
+      #expect(found.map(\.key) == expected.map(\.key) && found.map(\.moments) == expected.map(\.moments))
+      #expect(found.map(\.isAlive) == expected.map(\.isAlive))
+      for sequence in 9...41 as ClosedRange<UInt64> {
+        var before = 0
+        for group in 0..<keys.directory.groupCount {
+          let lives = try keys.lives(of: group, at: sequence)
+          for key in 0..<keys.directory.keyCount(of: group) {
+            let record = expected[before + key]
+            let isAlive = record.isAlive != (record.moments.count { $0 <= sequence } % 2 == 1)
+            #expect(lives.now[key] == isAlive, "run \(runs.count), at \(sequence)")
+          }
+          before += keys.directory.keyCount(of: group)
+        }
+        #expect(before == expected.count)
+      }
+    }
+    try store.closeBlocking()
+  }
+
+  @Test func `keys that contradict themselves are damage`() throws {
+    let store = try StateStore.open(SimulatedDisk())
+    let files = try Self.files(store)
+    let alive = [KeyRecord](
+      (0..<6).map {
+        KeyRecord(key: Array("key \($0)".utf8), idLength: 1, isAlive: true, moments: [12, 20, 30])
+      })
+    /// Two groups of two pages of two keys and one page of two, in chunks of an event or two.
+    func forged(isBase: Bool = true) -> ForgedKeys {
+      ForgedKeys(alive, begin: 10, end: 40, isBase: isBase, pageLength: 2, groupLength: 4, changeCountMin: 5)
+    }
+    #expect(try Self.records(forged().open(files)).count == 6)
+    #expect(forged().groups[0].chunks.map(\.first) == [0, 20] || forged().groups[0].chunks.count > 1)
+    typealias Forge = (inout ForgedKeys) -> Void
+    let cases: [(String, Forge)] = [
+      ("a change of no key", { $0.groups[1].chunks[0].bytes[2] = 2 }),
+      ("a change after the run", { $0.groups[1].chunks[0].bytes[1] = 31 }),
+      ("a change before the run's first event", { $0.groups[1].chunks[0].bytes[1] = 0 }),
+      ("two changes of a key at an event", { $0.groups[1].chunks[0].bytes[4] = 0 }),
+      ("a bit of no key", { $0.groups[1].chunks[0].bytes[0] |= 4 }),
+      ("other keys than there are at the begin of a page", { $0.groups[1].chunks[0].bytes[0] = 1 }),
+      ("a chunk that goes on with other keys", { $0.groups[0].chunks[1].bytes[0] ^= 1 }),
+      ("a chunk that begins inside the one before", { $0.groups[0].chunks[1].first = 2 }),
+      (
+        "a chunk twice",
+        { $0.groups[0].chunks.append(($0.groups[0].chunks[1].first + 1, $0.groups[0].chunks[1].bytes)) }
+      ),
+      ("a chunk without a change", { $0.groups[0].chunks.append((29, [15])) }),
+      ("a chunk that is cut short", { $0.groups[1].chunks[0].bytes = [] }),
+      ("a change that is cut short", { $0.groups[1].chunks[0].bytes.removeLast() }),
+      ("no chunk", { $0.groups[1].chunks = [] }),
+      ("a page with another count", { $0.groups[0].pages[0].count += 1 }),
+      (
+        "counts of two pages that are exchanged",
+        {
+          $0.groups[0].pages[0].count += 1; $0.groups[0].pages[1].count -= 1
+        }
+      ),
+      ("a page that says another end", { $0.groups[0].pages[0].bytes[1] ^= 3 }),
+      (
+        "a page of fewer keys",
+        {
+          $0.groups[0].pages[0].keyCount = 1; $0.groups[0].pages[1].keyCount = 3
+        }
+      ),
+      ("a page of more keys", { $0.groups[0].pages[0].keyCount = 3 }),
+      ("a page of no key", { $0.groups[0].pages[0].keyCount = 0 }),
+      ("a page that begins with another key", { $0.groups[0].pages[1].first = Array("key 3".utf8) }),
+      ("pages that do not ascend", { $0.groups[0].pages[1].first = Array("key 0".utf8) }),
+      ("a page that is cut short", { $0.groups[0].pages[1].bytes.removeLast() }),
+      ("a page without its head", { $0.groups[0].pages[1].bytes = [] }),
+    ]
+    for (what, forge) in cases {
+      for isBase in [true, false] {
+        var keys = forged(isBase: isBase)
+        forge(&keys)
+        #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
+      }
+    }
+    // A key that was never there is only in a run if something is wrong.
+    var never = forged()
+    for key in 0..<2 { never.groups[1].chunks[0].bytes[0] ^= 1 << UInt8(key) }
+    never.groups[1].chunks[0].bytes = [0]
+    never.groups[1].pages[0].bytes[0] = 0
+    never.groups[1].pages[0].bytes[1] = 0
+    never.groups[1].pages[0].count = 0
+    #expect(throws: StatePage.Damage.self) { try Self.records(never.open(files)) }
+    try store.closeBlocking()
+  }
+
+  @Test func `random bytes under right checksums never trap`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let store = try StateStore.open(SimulatedDisk())
+    let files = try Self.files(store)
+    var (right, damaged) = (0, 0)
+    let runs = StateRuns(400, isLight: true)
+    while runs.next() {
+      var (_, forged) = Self.forged(&random)
+      let group = Int.random(in: forged.groups.indices, using: &random)
+      func change(_ bytes: inout [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        bytes[Int.random(in: bytes.indices, using: &random)] = [
+          0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random),
+        ].randomElement(using: &random)!
+      }
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let page = Int.random(in: forged.groups[group].pages.indices, using: &random)
+        let chunk = Int.random(in: forged.groups[group].chunks.indices, using: &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: change(&forged.groups[group].pages[page].bytes)
+        case 1: change(&forged.groups[group].chunks[chunk].bytes)
+        case 2: change(&forged.groups[group].pages[page].first)
+        case 3:
+          forged.groups[group].pages[page].keyCount = [0, 1, 2, 255, 256, 257].randomElement(using: &random)!
+        case 4:
+          forged.groups[group].pages[page].count = [.min, -300, -1, 0, 1, 300, .max].randomElement(
+            using: &random)!
+        default:
+          forged.groups[group].chunks[chunk].first = [0, 1, 29, 30, 31, .max].randomElement(using: &random)!
+        }
+      }
+      do {
+        let keys = try forged.open(files)
+        for group in 0..<keys.directory.groupCount {
+          for sequence in [9, 10, 11, 25, 40, 41] as [UInt64] { _ = try? keys.lives(of: group, at: sequence) }
+        }
+        for page in 0..<keys.directory.pageCount {
+          let first = keys.directory.first(page)
+          _ = try? first.lendBytes { first throws(StatePage.Damage) in
+            try KeyPage(keys, at: page).place(of: first)
+          }
+        }
+        _ = keys.directory.firstAtEnd(in: 0..<keys.directory.pageCount)
+        _ = try Self.records(keys)
+        right += 1
+      } catch is StatePage.Damage { damaged += 1 }
+    }
+    #expect(right + damaged == runs.count && damaged > runs.count / 3)
+    try store.closeBlocking()
+  }
+}
