@@ -202,7 +202,7 @@ private struct ForgedKeys {
     try store.closeBlocking()
   }
 
-  @Test func `keys that contradict themselves are damage`() throws {
+  @Test func `fault 90: keys of a run that contradict themselves are damage`() throws {
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)
     let alive = [KeyRecord](
@@ -272,7 +272,7 @@ private struct ForgedKeys {
     try store.closeBlocking()
   }
 
-  @Test func `random bytes under right checksums never trap`() throws {
+  @Test func `fault 90: random bytes of keys under right checksums never trap`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)
