@@ -13,7 +13,7 @@ extension FetchController {
   /// append shows the part of the append up to it. To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
-    return try await lists(at: [point], request) { $0[0] }
+    return try await withLists(at: [point], request) { $0[0] }
   }
 
   /// Another list of the same rows at a point of the log, with other sections, sorts, filters and windows. The
@@ -22,7 +22,7 @@ extension FetchController {
     at point: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListSnapshot<Item, Other> {
     if point == .head { return try await rows.newestSnapshot(request) }
-    return try await lists(at: [point], request) { $0[0] }
+    return try await withLists(at: [point], request) { $0[0] }
   }
 
   /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
@@ -43,15 +43,15 @@ extension FetchController {
   public func changes<Other>(
     from start: LogPoint, to end: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListChanges<Item.ID, Other> {
-    try await lists(at: [start, end], request) { ListChanges(from: $0[0], to: $0[1]) }
+    try await withLists(at: [start, end], request) { ListChanges(from: $0[0], to: $0[1]) }
   }
 
   /// What is made of lists at several points, counted.
-  func lists<Other, Result: Sendable>(
+  func withLists<Other, Result: Sendable>(
     at points: [LogPoint], _ request: ListRequest<Item, Other>,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Other>]) -> Result
   ) async throws -> Result {
-    let (result, past) = try await rows.lists(at: points, request, body)
+    let (result, past) = try await rows.withLists(at: points, request, body)
     counts.withLock { $0.add(past) }
     return result
   }
@@ -60,14 +60,14 @@ extension FetchController {
 extension RowTable {
   /// What is made of lists at several points, by one replay. A list of the past reads files when it is looked at, so
   /// this happens on the thread of the replay.
-  func lists<Section, Result: Sendable>(
+  func withLists<Section, Result: Sendable>(
     at points: [LogPoint], _ request: ListRequest<Item, Section>,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
   ) async throws -> (result: Result, counts: PastCounts) {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     return try await ListError.wrapping {
-      try await rows.store.read(at: points, rows.folding, view: (rows.name, list.definition)) { sets in
+      try await rows.store.withStates(at: points, rows.folding, view: (rows.name, list.definition)) { sets in
         body(sets.map { request.snapshot(of: $0, rows, list) })
       }
     }

@@ -24,7 +24,7 @@ extension FetchController {
     let (finding, sequence) =
       point == .head
       ? finding(in: try await rows.newestSnapshot(request))
-      : try await lists(at: [point], request) { finding(in: $0[0]) }
+      : try await withLists(at: [point], request) { finding(in: $0[0]) }
     var explanation = finding.explanation
     let store = rows.store
     explanation.created = await store.cause(finding.created)

@@ -121,15 +121,13 @@ extension RunReader {
     let record = try self.record(at: tally)
     var cursor = record.cursor
     guard let units = cursor.varint() else { throw StatePage.Damage("a tally of keys is broken") }
-    var found: (first: UInt64, place: RunPlace)?
+    var found: KeyChunk?
     while cursor.remaining > 0 {
-      guard let distance = cursor.varint(), distance <= root.end &- root.begin, let place = RunPlace(&cursor),
-        found.map({ $0.first < root.begin + distance }) ?? (distance == 0)
-      else { throw StatePage.Damage("a tally of keys is broken") }
-      if found != nil, root.begin + distance > sequence { break }
-      found = (root.begin + distance, place)
+      let next = try KeyChunk(&cursor, after: found, span: root.end - root.begin)
+      if found != nil, root.begin + next.first > sequence { break }
+      found = next
     }
     guard let found else { throw StatePage.Damage("a tally of keys is empty") }
-    return (units, found.first, found.place)
+    return (units, root.begin + found.first, found.place)
   }
 }

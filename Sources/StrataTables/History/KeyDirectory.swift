@@ -5,13 +5,6 @@ internal import StrataBase
 /// The pages of some keys in their order: the key with which each begins, where it is, and of which group its keys are.
 /// A merged run has a hundred thousand pages, which are read at once when it is first looked at.
 final class KeyDirectory: Sendable {
-  /// Where it is said when the keys of a group were there, from an event on.
-  struct Chunk {
-    /// The event with which it begins, as its distance from the run's begin; 0 for the first one of a group.
-    var first: UInt64
-    var place: RunPlace
-  }
-
   private struct Page {
     var place: RunPlace
     /// Where its first key ends, among the first keys of all pages.
@@ -33,14 +26,15 @@ final class KeyDirectory: Sendable {
 
   private let pages: [Page]
   private let groupEnds: [GroupEnd]
-  private let chunks: [Chunk]
+  private let chunks: [KeyChunk]
   /// The count of all pages.
   private let count: Int32
   /// The first keys, one after the other.
   private let firsts: KeyBytes
 
   private init(
-    _ pages: [Page], _ groupEnds: [GroupEnd], _ chunks: [Chunk], _ count: Int32, _ firsts: consuming KeyBytes
+    _ pages: [Page], _ groupEnds: [GroupEnd], _ chunks: [KeyChunk], _ count: Int32,
+    _ firsts: consuming KeyBytes
   ) {
     (self.pages, self.groupEnds, self.chunks, self.count) = (pages, groupEnds, chunks, count)
     self.firsts = firsts
@@ -55,9 +49,9 @@ final class KeyDirectory: Sendable {
     decoding record: RunRecord, keys keyCount: UInt64, span: UInt64
   ) throws(StatePage.Damage) {
     var cursor = record.cursor
-    var (pages, groupEnds, chunks): ([Page], [GroupEnd], [Chunk]) = ([], [], [])
+    var (pages, groupEnds, chunks): ([Page], [GroupEnd], [KeyChunk]) = ([], [], [])
     var firsts = KeyBytes()
-    // A page takes some 20 bytes here.
+    // A page takes at least about as many bytes here.
     pages.reserveCapacity(record.bytes.count / 16)
     // Counts are less than the keys, which fit.
     guard keyCount <= UInt64(Int32.max) else { throw StatePage.Damage("a run has more keys than it can") }
@@ -91,17 +85,15 @@ final class KeyDirectory: Sendable {
   }
 
   private static func chunks(
-    _ cursor: inout ByteCursor, to chunks: inout [Chunk], _ span: UInt64
+    _ cursor: inout ByteCursor, to chunks: inout [KeyChunk], _ span: UInt64
   ) throws(StatePage.Damage) {
-    var last: UInt64?
+    var last: KeyChunk?
     var left = cursor.varint() ?? 0
-    guard left > 0 else { throw StatePage.Damage("a group of keys has no moments") }
+    guard left > 0 else { throw StatePage.Damage("a group of keys has no chunk") }
     while left > 0 {
-      guard let first = cursor.varint(), first <= span, last.map({ $0 < first }) ?? (first == 0),
-        let place = RunPlace(&cursor)
-      else { throw StatePage.Damage("the moments of a group of keys have no place") }
-      chunks.append(Chunk(first: first, place: place))
-      last = first
+      let chunk = try KeyChunk(&cursor, after: last, span: span)
+      chunks.append(chunk)
+      last = chunk
       left -= 1
     }
   }
@@ -242,7 +234,7 @@ final class KeyDirectory: Sendable {
   }
 
   /// At least one.
-  func chunks(of group: Int) -> ArraySlice<Chunk> {
+  func chunks(of group: Int) -> ArraySlice<KeyChunk> {
     chunks[(group > 0 ? Int(groupEnds[group - 1].chunk) : 0)..<Int(groupEnds[group].chunk)]
   }
 }

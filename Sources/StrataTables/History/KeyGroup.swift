@@ -157,33 +157,30 @@ struct KeyGroupWriter: ~Copyable {
     _ output: RunOutput, changeCountMin: Int, to directory: inout RawBuffer
   ) throws(StoreError) {
     changes.sort()
-    var chunks: [KeyDirectory.Chunk] = []
+    var chunks: [KeyChunk] = []
     var buffer = RawBuffer(capacity: 1 << 12)
     var start = 0
     repeat {
-      var next = min(start + max(1, changeCountMin), changes.count)
-      // A chunk ends with an event.
-      while next > 0, next < changes.count, changes[next] >> 8 == changes[next - 1] >> 8 { next += 1 }
+      let end = KeyChunk.end(from: start, of: changes.count, changeCountMin: changeCountMin) {
+        changes[$0] >> 8
+      }
       // What follows counts from the run's begin.
       let first = chunks.isEmpty ? 0 : changes[start] >> 8
       buffer.removeAll()
       bits.append(keyCount, to: &buffer)
       var last = first
-      for change in changes[start..<next] {
+      for change in changes[start..<end] {
         let number = UInt8(truncatingIfNeeded: change)
         buffer.append(varint: change >> 8 &- last)
         buffer.append(byte: number)
         last = change >> 8
         bits.toggle(Int(number))
       }
-      chunks.append(KeyDirectory.Chunk(first: first, place: try output.append(buffer.bytes)))
-      start = next
+      chunks.append(KeyChunk(first: first, place: try output.append(buffer.bytes)))
+      start = end
     } while start < changes.count
     directory.append(varint: UInt64(chunks.count))
-    for chunk in chunks {
-      directory.append(varint: chunk.first)
-      chunk.place.append(to: &directory)
-    }
+    for chunk in chunks { chunk.append(to: &directory) }
     (bits, keyCount) = (KeyBits(), 0)
     changes.removeAll(keepingCapacity: true)
   }
@@ -192,7 +189,7 @@ struct KeyGroupWriter: ~Copyable {
 // MARK: Reading
 
 /// A chunk of a group, as it is read.
-private struct KeyChunk {
+private struct OpenChunk {
   private let record: RunRecord
   private var cursor: ByteCursor
   private let keyCount: Int
@@ -201,7 +198,7 @@ private struct KeyChunk {
   /// The keys that were there before the chunk's first event.
   let begin: KeyBits
 
-  init(_ set: KeySet, _ chunk: KeyDirectory.Chunk, _ keyCount: Int) throws(StatePage.Damage) {
+  init(_ set: KeySet, _ chunk: KeyChunk, _ keyCount: Int) throws(StatePage.Damage) {
     record = try set.reader.record(at: chunk.place)
     cursor = record.cursor
     (self.keyCount, end) = (keyCount, set.reader.root.end)
@@ -229,12 +226,12 @@ extension KeySet {
   func lives(of group: Int, at sequence: UInt64) throws(StatePage.Damage) -> KeyLives {
     let (chunks, keyCount, root) = (directory.chunks(of: group), directory.keyCount(of: group), reader.root)
     let index = chunks.lastIndex { root.begin + $0.first <= sequence } ?? chunks.startIndex
-    var chunk = try KeyChunk(self, chunks[index], keyCount)
+    var chunk = try OpenChunk(self, chunks[index], keyCount)
     let begin: KeyBits
     if root.isBase {
       begin = KeyBits()
     } else {
-      begin = index == chunks.startIndex ? chunk.begin : try KeyChunk(self, chunks.first!, keyCount).begin
+      begin = index == chunks.startIndex ? chunk.begin : try OpenChunk(self, chunks.first!, keyCount).begin
     }
     var now = chunk.begin
     while let change = try chunk.next(), change.moment <= sequence { now.toggle(Int(change.key)) }
@@ -249,24 +246,28 @@ extension KeySet {
     // So a key has at most one change at an event, and what is collected is bounded.
     var last = [UInt64](repeating: reader.root.begin, count: keyCount)
     for known in directory.chunks(of: group) {
-      var chunk = try KeyChunk(self, known, keyCount)
+      var chunk = try OpenChunk(self, known, keyCount)
       guard begin == nil || chunk.begin == now else {
         throw StatePage.Damage("a group of keys goes on with others than there were")
       }
       begin = begin ?? chunk.begin
       now = chunk.begin
-      let end = changes.last?.moment
+      let first = reader.root.begin + known.first
+      // One that follows another chunk begins with its first change, after all of that one.
+      var isBegun = known.first == 0
+      guard isBegun || changes.last?.moment ?? 0 < first else {
+        throw StatePage.Damage("the chunks of a group of keys overlap")
+      }
       while let change = try chunk.next() {
-        guard last[Int(change.key)] < change.moment, end.map({ $0 < change.moment }) ?? true,
-          end == nil || changes.last?.moment != end || change.moment == reader.root.begin + known.first
-        else { throw StatePage.Damage("the changes of a group of keys do not ascend") }
+        guard last[Int(change.key)] < change.moment, isBegun || change.moment == first else {
+          throw StatePage.Damage("the changes of a group of keys do not ascend")
+        }
+        isBegun = true
         last[Int(change.key)] = change.moment
         now.toggle(Int(change.key))
         changes.append(change)
       }
-      guard known.first == 0 || changes.last?.moment != end else {
-        throw StatePage.Damage("a chunk of a group of keys has no change")
-      }
+      guard isBegun else { throw StatePage.Damage("a chunk of a group of keys has no change") }
     }
     let moments = KeyMoments(begin ?? KeyBits(), keyCount, changes)
     for key in 0..<keyCount where moments.moments(of: key).isEmpty {

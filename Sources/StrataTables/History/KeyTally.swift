@@ -37,35 +37,30 @@ struct KeyTallyWriter: ~Copyable {
 
   mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
     changes.sort()
-    let length = max(1, limits.chunkChangeCountMin, counts.count)
-    var chunks: [(first: UInt64, place: RunPlace)] = []
+    let length = max(limits.chunkChangeCountMin, counts.count)
+    var chunks: [KeyChunk] = []
     var buffer = RawBuffer(capacity: 1 << 13)
     var start = 0
     repeat {
-      var next = min(start + length, changes.count)
-      // A chunk ends with an event.
-      while next > 0, next < changes.count, changes.distance(next) == changes.distance(next - 1) { next += 1 }
+      let end = KeyChunk.end(from: start, of: changes.count, changeCountMin: length) { changes.distance($0) }
       // What follows counts from the run's begin.
       let first = chunks.isEmpty ? 0 : changes.distance(start)
       buffer.removeAll()
       for count in counts { buffer.append(varint: ZigZag.encode(count)) }
       var last = first
-      for place in start..<next {
+      for place in start..<end {
         let (distance, unit) = (changes.distance(place), changes.unit(place))
         buffer.append(varint: distance &- last)
         buffer.append(varint: UInt64(unit) << 1 | (changes.isBirth(place) ? 1 : 0))
         last = distance
         counts[Int(unit)] += changes.isBirth(place) ? 1 : -1
       }
-      chunks.append((first, try output.append(buffer.bytes)))
-      start = next
+      chunks.append(KeyChunk(first: first, place: try output.append(buffer.bytes)))
+      start = end
     } while start < changes.count
     buffer.removeAll()
     buffer.append(varint: UInt64(counts.count))
-    for (first, place) in chunks {
-      buffer.append(varint: first)
-      place.append(to: &buffer)
-    }
+    for chunk in chunks { chunk.append(to: &buffer) }
     return try output.append(buffer.bytes)
   }
 }

@@ -17,14 +17,14 @@ extension EventStore {
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
-    try await read(at: points, folding, view: view) { $0 }.result
+    try await withStates(at: points, folding, view: view) { $0 }.result
   }
 
   /// What is made of the states, on the thread that reads them: a state of the past reads its pages when it is looked at,
   /// so to count its sections or to compare two of them reads files. And where the states came from.
   ///
   /// - Parameter body: called once, with the states in the order of the points.
-  package func read<Result: Sendable>(
+  package func withStates<Result: Sendable>(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?,
     _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> (result: Result, counts: PastCounts) {

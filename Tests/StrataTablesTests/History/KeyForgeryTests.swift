@@ -209,12 +209,12 @@ private struct ForgedKeys {
       (0..<6).map {
         KeyRecord(key: Array("key \($0)".utf8), idLength: 1, isAlive: true, moments: [12, 20, 30])
       })
-    /// Two groups of two pages of two keys and one page of two, in chunks of an event or two.
+    /// A group of two pages, with two keys each, and one of a page of two keys, all in chunks of five changes or more.
     func forged(isBase: Bool = true) -> ForgedKeys {
       ForgedKeys(alive, begin: 10, end: 40, isBase: isBase, pageLength: 2, groupLength: 4, changeCountMin: 5)
     }
     #expect(try Self.records(forged().open(files)).count == 6)
-    #expect(forged().groups[0].chunks.map(\.first) == [0, 20] || forged().groups[0].chunks.count > 1)
+    #expect(forged().groups.map { $0.chunks.map(\.first) } == [[0, 20], [0]])
     typealias Forge = (inout ForgedKeys) -> Void
     let cases: [(String, Forge)] = [
       ("a change of no key", { $0.groups[1].chunks[0].bytes[2] = 2 }),
@@ -263,7 +263,6 @@ private struct ForgedKeys {
     }
     // A key that was never there is only in a run if something is wrong.
     var never = forged()
-    for key in 0..<2 { never.groups[1].chunks[0].bytes[0] ^= 1 << UInt8(key) }
     never.groups[1].chunks[0].bytes = [0]
     never.groups[1].pages[0].bytes[0] = 0
     never.groups[1].pages[0].bytes[1] = 0

@@ -140,7 +140,7 @@ internal import Testing
       let expected = try HistoryStore.replayed(past.store, past.folding)
       for _ in 0..<10 {
         let sequence = UInt64.random(in: 0...past.store.head.sequence, using: &random)
-        let (states, counts) = try await past.store.read(
+        let (states, counts) = try await past.store.withStates(
           at: [.sequence(sequence)], past.folding, view: nil
         ) { $0 }
         let difference = try StateAnswers(states[0], of: past.store).difference(
