@@ -105,13 +105,39 @@ final class RunReader: Sendable {
     }
     let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
     defer { stored.deallocate() }
-    guard (try? file.read(into: stored, at: Int64(place.offset))) == stored.count else {
-      throw StatePage.Damage("a record of a run cannot be read")
-    }
+    try read(stored, at: place.offset, in: file)
+    return try record(place, of: number, from: UnsafeRawBufferPointer(stored), isInner: isInner)
+  }
+
+  private static func record(
+    _ place: RunPlace, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
+  ) throws(StatePage.Damage) -> RunRecord {
     let known = StoredPlace(
       file: number, offset: place.offset, length: place.length, checksum: place.checksum)
-    let raw = try StatePage.raw(UnsafeRawBufferPointer(stored), of: known)
+    let raw = try StatePage.raw(stored, of: known)
     return RunRecord(taking: raw.bytes, count: raw.count, isInner: isInner)
+  }
+
+  /// The record at a place, from its bytes in the file. It is not kept in memory.
+  func record(
+    at place: RunPlace, from stored: UnsafeRawBufferPointer
+  ) throws(StatePage.Damage) -> RunRecord {
+    try Self.record(place, of: number, from: stored, isInner: false)
+  }
+
+  /// Reads a part of the file.
+  func read(_ target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StatePage.Damage) {
+    let open = try opened()
+    defer { withExtendedLifetime(open) {} }
+    try Self.read(target, at: offset, in: open.file)
+  }
+
+  private static func read(
+    _ target: UnsafeMutableRawBufferPointer, at offset: UInt64, in file: any File
+  ) throws(StatePage.Damage) {
+    guard (try? file.read(into: target, at: Int64(offset))) == target.count else {
+      throw StatePage.Damage("a record of a run cannot be read")
+    }
   }
 
   /// False if the run certainly has no version of a row.

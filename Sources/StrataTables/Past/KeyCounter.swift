@@ -19,14 +19,17 @@ struct KeyCounter {
   private let keys: KeySet
   private let sequence: UInt64
   private let counts: KeyCounts
+  private let sweep: RunSweep?
   // What was looked at last: the next key is often near.
   private var page: (index: Int, keys: KeyPage)?
   private var group: (number: Int, lives: KeyLives)?
   private var lastIndex = 0
 
-  /// - Parameter counts: of the groups, after the event.
-  init(_ keys: KeySet, at sequence: UInt64, _ counts: KeyCounts) {
-    (self.keys, self.sequence, self.counts) = (keys, sequence, counts)
+  /// - Parameters:
+  ///   - counts: of the groups, after the event.
+  ///   - sweep: reads the pages of the keys, if there are many; nil if the pages stay in memory.
+  init(_ keys: KeySet, at sequence: UInt64, _ counts: KeyCounts, _ sweep: RunSweep? = nil) {
+    (self.keys, self.sequence, self.counts, self.sweep) = (keys, sequence, counts, sweep)
   }
 
   private var isAtEnd: Bool { sequence >= keys.reader.root.end }
@@ -76,7 +79,7 @@ struct KeyCounter {
 
   private mutating func page(at index: Int) throws(StatePage.Damage) -> KeyPage {
     if let page, page.index == index { return page.keys }
-    let read = try KeyPage(keys, at: index)
+    let read = try KeyPage(keys, at: index, sweep)
     page = (index, read)
     return read
   }

@@ -14,8 +14,9 @@ struct KeyPage {
   /// Its keys at the end of the run, by their places in the page.
   let lives: KeyLives
 
-  init(_ keys: KeySet, at index: Int) throws(StatePage.Damage) {
-    page = try keys.reader.record(at: keys.directory.place(of: index))
+  init(_ keys: KeySet, at index: Int, _ sweep: RunSweep?) throws(StatePage.Damage) {
+    let place = keys.directory.place(of: index)
+    if let sweep { page = try sweep.record(at: place) } else { page = try keys.reader.record(at: place) }
     (directory, self.index) = (keys.directory, index)
     var cursor = page.cursor
     lives = try PageLives(&cursor, directory, page: index, isBase: keys.reader.root.isBase)

@@ -1,6 +1,7 @@
 // Ranks of many keys at once, among the keys that runs have.
 
 internal import StrataBase
+internal import StrataLog
 
 /// Keys that lie in one run of bytes, in their order. The bytes outlive the value, and do not change.
 struct OrderedKeys: Sendable {
@@ -85,7 +86,10 @@ extension KeysAt {
     var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {
-      var counter = KeyCounter(part.keys, at: sequence, groupCounts[part.index])
+      let sweep =
+        places.count < limits.sweptKeyCountMin
+        ? nil : RunSweep(part.keys.reader, length: limits.sweepLength)
+      var counter = KeyCounter(part.keys, at: sequence, groupCounts[part.index], sweep)
       for place in places {
         let found = try counter.find(keys[keys.order[place]])
         ranks[place - places.lowerBound].before &+= Int(truncatingIfNeeded: found.count)

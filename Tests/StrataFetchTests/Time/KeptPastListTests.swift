@@ -17,6 +17,8 @@ internal import Testing
     options.runLimits.chunkChangeCountMin = [1, 4, 30, 1_024].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
     options.runLimits.uncountedKeyCountMax = [0, 3, 32].randomElement(using: &random)!
+    options.runLimits.sweptKeyCountMin = [1, 5, 64].randomElement(using: &random)!
+    options.runLimits.sweepLength = [1, 300, 8_192].randomElement(using: &random)!
     return options
   }
 

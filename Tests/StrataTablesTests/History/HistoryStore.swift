@@ -51,6 +51,8 @@ enum HistoryStore {
     options.runLimits.madeKeysByteCountMax = [1, 400, 5_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!
     options.runLimits.uncountedKeyCountMax = [0, 3, 32].randomElement(using: &random)!
+    options.runLimits.sweptKeyCountMin = [1, 5, 64].randomElement(using: &random)!
+    options.runLimits.sweepLength = [1, 300, 8_192].randomElement(using: &random)!
     return options
   }
 

@@ -310,7 +310,7 @@ private struct ForgedKeys {
         for page in 0..<keys.directory.pageCount {
           let first = keys.directory.first(page)
           _ = try? first.lendBytes { first throws(StatePage.Damage) in
-            try KeyPage(keys, at: page).place(of: first)
+            try KeyPage(keys, at: page, nil).place(of: first)
           }
         }
         _ = keys.directory.firstAtEnd(in: 0..<keys.directory.pageCount)

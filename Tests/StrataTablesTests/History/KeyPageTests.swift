@@ -54,7 +54,9 @@ internal import Testing
             }
             sought.append(key)
           }
-          var counter = KeyCounter(keys, at: sequence, try #require(try keys.groupCounts(at: sequence)))
+          let sweep = [nil, 1, 200, 8_192].randomElement(using: &random)!.map { RunSweep(run, length: $0) }
+          var counter = KeyCounter(
+            keys, at: sequence, try #require(try keys.groupCounts(at: sequence)), sweep)
           for key in sought.sorted(by: { $0.isBefore($1) }) {
             var count: Int64 = 0
             for other in records where other.key.isBefore(key) {
@@ -110,6 +112,52 @@ internal import Testing
       try past.store.closeBlocking()
     }
     #expect(count > runs.count)
+  }
+
+  @Test func `a sweep reads the records that a reader has, several near ones at a time`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var met = (near: 0, far: 0, saved: 0)
+    let runs = StateRuns(30, isLight: true)
+    while runs.next() {
+      let past = try KeptPastTests.Past(&random)
+      for run in try #require(past.historian.runs()).runs {
+        guard let keys = try run.keySet(.rows, of: .rows), !keys.isEmpty else { continue }
+        let places = (0..<keys.directory.pageCount).map { keys.directory.place(of: $0) }
+        let length = [1, 100, 400, 8_192].randomElement(using: &random)!
+        let sweep = RunSweep(run, length: length)
+        var readCount = 0
+        func read(_ places: [RunPlace]) throws {
+          for place in places {
+            let before = sweep.known
+            let record = try sweep.record(at: place)
+            #expect(record.bytes.elementsEqual(try run.record(at: place).bytes), "run \(runs.count)")
+            guard place.length <= length, sweep.known != before else { continue }
+            readCount += 1
+            let isNear =
+              !before.isEmpty && before.lowerBound <= place.offset
+              && place.offset <= before.upperBound + UInt64(length)
+            let most = isNear ? length : Int(place.length)
+            #expect(sweep.known.lowerBound == place.offset && sweep.known.count <= most)
+            if isNear { met.near += 1 } else { met.far += 1 }
+          }
+        }
+        try read(places)
+        // The first one is read alone.
+        let span = Int(places[places.count - 1].offset - places[0].offset)
+        if length == 8_192 {
+          #expect(readCount <= 2 + span / 4_096, "run \(runs.count)")
+          met.saved += places.count - readCount
+        }
+        try read(places.shuffled(using: &random))
+        // What a file does not have is damage, wherever the sweep is.
+        for offset in [run.length - 1, run.length, UInt64(Int64.max)] {
+          let place = RunPlace(offset: offset, length: 20, checksum: 0)
+          #expect(throws: StatePage.Damage.self) { try sweep.record(at: place) }
+        }
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(min(met.near, met.far, met.saved) > runs.count / 2, "\(met)")
   }
 
   @Test func `bits of keys are counted and found as in an array of them`() {
