@@ -105,9 +105,10 @@ package struct RunLimits: Sendable {
   package var wholeKeyCountMax = 64
   /// Of a past list, this number of keys after a section's begin are found without counting what groups have.
   package var uncountedKeyCountMax = 32
-  /// For the ranks of this number of keys, pages are read with what follows them in the file, and do not stay in memory.
+  /// For the ranks of this number of keys or more, pages that are near each other in the file are read together, and do
+  /// not stay in memory.
   package var sweptKeyCountMin = 64
-  /// The most bytes that are then read at a time.
+  /// The most bytes that are read together. Longer pages are read as for fewer keys.
   package var sweepLength = 8_192
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096

@@ -2,17 +2,17 @@
 
 internal import StrataBase
 
-/// Reads records and keeps none of them. Belongs to one thread at a time.
+/// Reads records without keeping them in memory. Belongs to one thread at a time.
 ///
-/// What follows a record is read with it if the last one was near, so that the system is not called for each record. One
-/// that is far from the last is read alone.
+/// A record that begins in the part of the file that was read last, or not far after it, is read with what follows it, so
+/// that the system is not called for each record. Any other is read alone.
 final class RunSweep {
   private let reader: RunReader
   private let buffer: UnsafeMutableRawBufferPointer
   /// The part of the file that is in the buffer.
   private(set) var known = UInt64(0)..<0
 
-  /// - Parameter length: the most bytes that are read at a time. A longer record is read as without a sweep.
+  /// - Parameter length: the most bytes that are read at a time. A longer record is read through the reader's cache.
   init(_ reader: RunReader, length: Int) {
     self.reader = reader
     buffer = .allocate(byteCount: max(1, length), alignment: 16)
@@ -28,7 +28,10 @@ final class RunSweep {
     if start < known.lowerBound || start + length > known.upperBound {
       let isNear =
         !known.isEmpty && known.lowerBound <= start && start <= known.upperBound + UInt64(buffer.count)
-      try read(from: start, count: isNear ? min(UInt64(buffer.count), reader.length - start) : length)
+      let isRead =
+        isNear && (try? read(from: start, count: min(UInt64(buffer.count), reader.length - start))) != nil
+      // What follows may be broken where the record is not.
+      if !isRead { try read(from: start, count: length) }
     }
     let first = Int(start - known.lowerBound)
     return try reader.record(

@@ -149,7 +149,7 @@ internal import Testing
           met.saved += places.count - readCount
         }
         try read(places.shuffled(using: &random))
-        // What a file does not have is damage, wherever the sweep is.
+        // A place past the end of the file is damage.
         for offset in [run.length - 1, run.length, UInt64(Int64.max)] {
           let place = RunPlace(offset: offset, length: 20, checksum: 0)
           #expect(throws: StatePage.Damage.self) { try sweep.record(at: place) }
@@ -158,6 +158,35 @@ internal import Testing
       try past.store.closeBlocking()
     }
     #expect(min(met.near, met.far, met.saved) > runs.count / 2, "\(met)")
+  }
+
+  @Test func `a sweep reads a page although what follows it in the file is gone`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var count = 0
+    let runs = StateRuns(30, isLight: true)
+    while runs.next() {
+      let past = try KeptPastTests.Past(&random)
+      for run in try #require(past.historian.runs()).runs {
+        guard let keys = try run.keySet(.rows, of: .rows), keys.directory.pageCount > 2 else { continue }
+        let places = (0..<3).map { keys.directory.place(of: $0) }
+        let bytes = try places.map { Array(try run.record(at: $0).bytes) }
+        let sweep = RunSweep(run, length: 8_192)
+        #expect(try sweep.record(at: places[0]).bytes.elementsEqual(bytes[0]))
+        let name = StoreLayout.runFileName(run.number)
+        let file = try past.disk.open("\(past.historian.files.folder)/\(name)", .readWrite)
+        try file.truncate(to: Int64(places[1].offset) + Int64(places[1].length))
+        file.close()
+        #expect(try sweep.record(at: places[1]).bytes.elementsEqual(bytes[1]), "run \(runs.count)")
+        #expect(throws: StatePage.Damage.self) { try sweep.record(at: places[2]) }
+        // What was in the buffer before the failure is not taken for another part of the file.
+        for index in [1, 0] {
+          #expect(try sweep.record(at: places[index]).bytes.elementsEqual(bytes[index]), "run \(runs.count)")
+        }
+        count += 1
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(count > runs.count / 3)
   }
 
   @Test func `bits of keys are counted and found as in an array of them`() {
