@@ -114,6 +114,11 @@ internal import Testing
     #expect(count > runs.count)
   }
 
+  /// A record's bytes are there for as long as it is held.
+  private static func bytes(_ record: RunRecord) -> [UInt8] {
+    withExtendedLifetime(record) { Array($0.bytes) }
+  }
+
   @Test func `a sweep reads the records that a reader has, several near ones at a time`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = (near: 0, far: 0, saved: 0)
@@ -129,8 +134,8 @@ internal import Testing
         func read(_ places: [RunPlace]) throws {
           for place in places {
             let before = sweep.known
-            let record = try sweep.record(at: place)
-            #expect(record.bytes.elementsEqual(try run.record(at: place).bytes), "run \(runs.count)")
+            let record = Self.bytes(try sweep.record(at: place))
+            #expect(record == Self.bytes(try run.record(at: place)), "run \(runs.count)")
             guard place.length <= length, sweep.known != before else { continue }
             readCount += 1
             let isNear =
@@ -169,18 +174,18 @@ internal import Testing
       for run in try #require(past.historian.runs()).runs {
         guard let keys = try run.keySet(.rows, of: .rows), keys.directory.pageCount > 2 else { continue }
         let places = (0..<3).map { keys.directory.place(of: $0) }
-        let bytes = try places.map { Array(try run.record(at: $0).bytes) }
+        let bytes = try places.map { Self.bytes(try run.record(at: $0)) }
         let sweep = RunSweep(run, length: 8_192)
-        #expect(try sweep.record(at: places[0]).bytes.elementsEqual(bytes[0]))
+        #expect(Self.bytes(try sweep.record(at: places[0])) == bytes[0])
         let name = StoreLayout.runFileName(run.number)
         let file = try past.disk.open("\(past.historian.files.folder)/\(name)", .readWrite)
         try file.truncate(to: Int64(places[1].offset) + Int64(places[1].length))
         file.close()
-        #expect(try sweep.record(at: places[1]).bytes.elementsEqual(bytes[1]), "run \(runs.count)")
+        #expect(Self.bytes(try sweep.record(at: places[1])) == bytes[1], "run \(runs.count)")
         #expect(throws: StatePage.Damage.self) { try sweep.record(at: places[2]) }
         // What was in the buffer before the failure is not taken for another part of the file.
         for index in [1, 0] {
-          #expect(try sweep.record(at: places[index]).bytes.elementsEqual(bytes[index]), "run \(runs.count)")
+          #expect(Self.bytes(try sweep.record(at: places[index])) == bytes[index], "run \(runs.count)")
         }
         count += 1
       }
