@@ -93,10 +93,13 @@ extension PageReads {
 
 extension SimulatedDisk {
   /// Whether no file is open, once the reads that other tests are at have ended. No store may be left.
-  var isClosed: Bool {
+  var isClosed: Bool { closes(to: 0) }
+
+  /// Whether the number of open files becomes this one, once reads and threads of closed stores have ended.
+  func closes(to count: Int) -> Bool {
     PageReads.comesTrue {
       PageCache.releaseMoved()
-      return openFileCount == 0
+      return openFileCount == count
     }
   }
 
