@@ -54,6 +54,20 @@ final class SortedKeys: @unchecked Sendable {
     entries.sort { a, b in
       a.head != b.head ? a.head < b.head : Self.key(a, base).order(Self.key(b, base)) < 0
     }
+    layOut()
+  }
+
+  /// Puts the keys into the order in which they will be read: a merge of many parts is slowed down by each jump.
+  private func layOut() {
+    var ordered = RawBuffer(capacity: bytes.count)
+    for index in entries.indices {
+      let entry = entries[index]
+      entries[index].offset = ordered.count
+      ordered.append(
+        UnsafeRawBufferPointer(
+          start: bytes.base + entry.offset, count: Int(entry.length) + Int(entry.valueLength)))
+    }
+    bytes = ordered
   }
 
   private func key(_ entry: Entry) -> UnsafeRawBufferPointer { Self.key(entry, bytes.base) }
