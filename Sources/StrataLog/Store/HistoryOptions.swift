@@ -110,6 +110,11 @@ package struct RunLimits: Sendable {
   package var sweptKeyCountMin = 64
   /// The most bytes that are read together. Longer pages are read as for fewer keys.
   package var sweepLength = 8_192
+  /// The most bytes that are read together while all rows or events of a run are read one after another. They do not
+  /// stay in memory either.
+  package var walkLength = 1 << 16
+  /// The fewest rows of a part of a state, where parts are read by several threads.
+  package var partRowCountMin = 4_096
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096
   /// Of the documents of a row in a page, every one at a multiple of this number is whole.

@@ -62,7 +62,8 @@ final class HistoryBegin {
     if let begun = self.rows {
       rows = begun
     } else {
-      rows = try RunTables(runs, at: last.end, recordsTouches: folding.recordsTouches)
+      rows = try RunTables(
+        runs, at: last.end, recordsTouches: folding.recordsTouches, log.options.runLimits)
       self.rows = rows
     }
     guard var tables = try rows.goOn(slice) else { return nil }

@@ -186,7 +186,7 @@ package struct HistoryDump {
     for failure in try reader.failures() {
       try body(.failure(sequence: failure.sequence, what: failure.what))
     }
-    let rows = RunRowCursor(reader)
+    let rows = RunRowCursor(reader, sweeping: RunLimits().walkLength)
     while try rows.next() {
       try rows.key.withUnsafeBytes { key in
         try body(.row(number: rows.number, table: RunKey.table(key), id: RunKey.id(key)))
@@ -207,7 +207,7 @@ package struct HistoryDump {
         try lend(set, of: owner.owner, body)
       }
     }
-    let events = RunChangesCursor(reader)
+    let events = RunChangesCursor(reader, sweeping: RunLimits().walkLength)
     while let event = try events.next() {
       try body(
         .event(

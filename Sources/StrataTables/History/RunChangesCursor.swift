@@ -15,9 +15,10 @@ final class RunChangesCursor {
   /// The rows that the event changed.
   @exclusivity(unchecked) private(set) var rows: [UInt32] = []
 
-  init(_ reader: RunReader) {
+  /// - Parameter length: see `RunTreeCursor`.
+  init(_ reader: RunReader, sweeping length: Int? = nil) {
     root = reader.root
-    pages = RunTreeCursor(reader, root.changes)
+    pages = RunTreeCursor(reader, root.changes, sweeping: length)
     nextSequence = root.begin &+ 1
   }
 

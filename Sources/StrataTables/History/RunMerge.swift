@@ -62,7 +62,7 @@ final class RunMerge {
       numbers.reserveCapacity(Int(run.root.rowCount))
       return numbers
     }
-    heads = try RunHeads(below + merged)
+    heads = try RunHeads(below + merged, limits)
     let runs = below + merged
     // Keys that this process did not ask for stay as long as all runs have them.
     let common = runs[0].keys.map(KeyOwner.init(known:)).filter { owner in
@@ -211,7 +211,7 @@ final class RunMerge {
     }
     for _ in 0..<count {
       guard run < merged.count else { return false }
-      let cursor = changes ?? RunChangesCursor(merged[run])
+      let cursor = changes ?? RunChangesCursor(merged[run], sweeping: limits.walkLength)
       changes = cursor
       guard let event = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.next() }) else {
         changes = nil
@@ -259,10 +259,25 @@ struct RunHeads {
   /// The runs that have the current row, in order.
   private(set) var current: [Int] = []
 
-  init(_ runs: [RunReader]) throws(StatePage.Damage) {
-    cursors = runs.map(RunRowCursor.init)
+  /// - Parameter key: where they begin; nil to begin with the first rows.
+  init(_ runs: [RunReader], from key: [UInt8]? = nil, _ limits: RunLimits) throws(StatePage.Damage) {
+    cursors = runs.map { RunRowCursor($0, sweeping: limits.walkLength) }
     isThere = []
-    for cursor in cursors { isThere.append(try cursor.next()) }
+    for cursor in cursors {
+      if let key {
+        isThere.append(try cursor.seek(toFirst: key))
+      } else {
+        isThere.append(try cursor.next())
+      }
+    }
+  }
+
+  /// The key of the current row. There must be one.
+  var key: [UInt8] { cursors[current[0]].key }
+
+  /// For each run, the number of the row that it is at; at its end, the number of its rows.
+  var rowNumbers: [UInt64] {
+    cursors.indices.map { isThere[$0] ? cursors[$0].number : cursors[$0].reader.root.rowCount }
   }
 
   /// Goes to the next row. False at the end. The cursors of `current` are at the row, before its versions.

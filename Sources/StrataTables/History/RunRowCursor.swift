@@ -30,10 +30,11 @@ final class RunRowCursor {
   @exclusivity(unchecked) private var hasDocumentInPage = false
   @exclusivity(unchecked) private var documentCreated: UInt64 = 0
 
-  init(_ reader: RunReader) {
+  /// - Parameter length: see `RunTreeCursor`.
+  init(_ reader: RunReader, sweeping length: Int? = nil) {
     self.reader = reader
     origin = reader.origin
-    pages = RunTreeCursor(reader, reader.root.rows)
+    pages = RunTreeCursor(reader, reader.root.rows, sweeping: length)
   }
 
   // MARK: Rows
@@ -80,6 +81,26 @@ final class RunRowCursor {
       else { return false }
       page = next
     }
+  }
+
+  /// Goes to the first row at or after a key, before its versions. False if there is none.
+  func seek(toFirst key: [UInt8]) throws(StatePage.Damage) -> Bool {
+    let found = try key.lendBytes { key throws(StatePage.Damage) in
+      try pages.seek(.key(key, sequence: 0))
+    }
+    guard let page = found else { return false }
+    try begin(page)
+    // The page may begin with the rest of a row, which is one before the key.
+    try beginPart(isContinued: nil)
+    while key.withUnsafeBytes({ key in self.key.withUnsafeBytes { $0.order(key) < 0 } }) {
+      guard try next() else { return false }
+    }
+    return true
+  }
+
+  /// The number of the first row at or after a key; the number of rows if there is none.
+  func number(ofFirst key: [UInt8]) throws(StatePage.Damage) -> UInt64 {
+    try seek(toFirst: key) ? number : reader.root.rowCount
   }
 
   /// Goes to the row with a number. False if the run does not have it.

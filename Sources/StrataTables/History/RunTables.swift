@@ -6,86 +6,103 @@ internal import StrataLog
 /// Builds the state after an event, in slices. Belongs to one thread at a time.
 ///
 /// The rows come in the order of their keys, so the trees are built from sorted entries; that takes a fraction of what
-/// replaying the events takes.
+/// replaying the events takes. Parts of the keys are read on all processors, and their trees are put together: a leaf
+/// of a part is a leaf of the whole. O(versions in the runs that hold the state).
 final class RunTables {
-  /// Rows between two looks at the slice.
-  private static let stepCount = 512
-
   private let set: RunSet
-  private let sequence: UInt64
   private let moment: RunSet.Moment
+  private let sequence: UInt64
   private let recordsTouches: Bool
-  private let known: [RunTable]
-  private var heads: RunHeads
-  private var tables: [Table] = []
-  private var rows = Tree.Builder(pageSize: TreePages.table)
-  private var problems = Tree.Builder(pageSize: Tree().pageSize)
-  private var stored: [UInt8] = []
+  /// The tables that are wanted.
+  private let tables: [RunTable]
+  private let parallel: Parallel
+  /// In the order of their keys.
+  private let parts: [RunTablesPart]
+  private let progress: Lock<Progress>
 
-  /// - Parameter sequence: an event that the runs have.
-  init(_ set: RunSet, at sequence: UInt64, recordsTouches: Bool) throws(StatePage.Damage) {
+  private struct Progress {
+    /// The parts that nobody goes on with now and that are not complete, the first one last.
+    var waiting: [RunTablesPart]
+    var damage: StatePage.Damage?
+  }
+
+  /// - Parameters:
+  ///   - sequence: an event that the runs have.
+  ///   - names: the tables that are wanted; nil for all.
+  init(
+    _ set: RunSet, at sequence: UInt64, recordsTouches: Bool, only names: Set<String>? = nil,
+    _ limits: RunLimits, on parallel: Parallel = .none
+  ) throws(StatePage.Damage) {
     self.set = set
     self.sequence = sequence
     self.recordsTouches = recordsTouches
+    self.parallel = parallel
     moment = try set.moment(sequence)
-    known = set.tables.filter { $0.first <= sequence }
-    heads = try RunHeads(Array(set.runs(holding: sequence)))
+    let known = set.tables.filter { $0.first <= sequence }
+    tables = known.filter { names?.contains($0.name) ?? true }
+    let plan = RunTablesPart.Plan(
+      runs: Array(set.runs(holding: sequence)), sequence: sequence, tableCount: known.count, limits: limits)
+    var parts: [RunTablesPart] = []
+    for range in Self.ranges(of: tables, amongAll: names == nil) {
+      parts += try plan.parts(of: range, countMax: 8 * parallel.threadCountMax)
+    }
+    self.parts = parts
+    progress = Lock(Progress(waiting: parts.reversed()))
+  }
+
+  /// The ranges of keys that tables have; tables of neighbouring numbers are read together.
+  private static func ranges(of tables: [RunTable], amongAll: Bool) -> [RunTablesPart.Keys] {
+    // Rows of other tables than those that are known would be damage, which somebody should see.
+    if amongAll { return [RunTablesPart.Keys()] }
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    var ranges: [(first: UInt32, end: UInt32)] = []
+    for table in tables {
+      if let last = ranges.indices.last, ranges[last].end == table.number {
+        ranges[last].end += 1
+      } else {
+        ranges.append((table.number, table.number + 1))
+      }
+    }
+    return ranges.map { range in
+      RunTablesPart.Keys(first: RunKey.make(range.first, nothing), end: RunKey.make(range.end, nothing))
+    }
   }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
   func goOn(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
-    while true {
-      for _ in 0..<Self.stepCount {
-        guard try heads.next() else { return try finish() }
-        try addRow()
+    let waiting = progress.withLock { $0.waiting.count }
+    parallel.forEach(below: min(parallel.threadCountMax, waiting)) { [progress] _ in
+      while let part = progress.withLock({ $0.damage == nil ? $0.waiting.popLast() : nil }) {
+        do throws(StatePage.Damage) {
+          guard try part.goOn(slice) else {
+            return progress.withLock { $0.waiting.append(part) }
+          }
+        } catch { progress.withLock { $0.damage = error } }
+        if slice?.isOver ?? false { return }
       }
-      if let slice, slice.isOver { return nil }
     }
-  }
-
-  private func addRow() throws(StatePage.Damage) {
-    var found: (version: RunVersion, cursor: RunRowCursor)?
-    for index in heads.current.reversed() where found == nil {
-      let cursor = heads.cursors[index]
-      if let version = try cursor.version(through: sequence) { found = (version, cursor) }
-    }
-    guard let (version, cursor) = found, version.kind != .gone else { return }
-    let number = cursor.key.withUnsafeBytes { RunKey.table($0) }
-    guard number < known.count else { throw StatePage.Damage("a row is of a table that was not there") }
-    while tables.count < number { endTable() }
-    let bytes = try cursor.bytes()
-    guard cursor.key.count - RunKey.tableLength <= Tree.keyLengthMax,
-      bytes.count <= Tree.valueLengthMax - StoredRow.headLength
-    else { throw StatePage.Damage("a row of a run is too long") }
-    cursor.key.withUnsafeBytes { key in
-      let id = RunKey.id(key)
-      if version.kind == .problem { return problems.append(id, bytes) }
-      StoredRow.write(
-        RowView(
-          id: id, revision: version.sequence, created: version.created, time: version.time,
-          document: bytes),
-        to: &stored)
-      stored.withUnsafeBytes { rows.append(id, $0) }
-    }
-  }
-
-  private func endTable() {
-    var ended = Tree.Builder(pageSize: TreePages.table)
-    var endedProblems = Tree.Builder(pageSize: Tree().pageSize)
-    swap(&ended, &rows)
-    swap(&endedProblems, &problems)
-    tables.append(
-      Table(
-        name: known[tables.count].name, recordsTouches: recordsTouches, rows: ended.finish(),
-        problems: endedProblems.finish(), savedViews: []))
+    let (damage, isComplete) = progress.withLock { ($0.damage, $0.waiting.isEmpty) }
+    if let damage { throw damage }
+    return isComplete ? try finish() : nil
   }
 
   private func finish() throws(StatePage.Damage) -> TableSet {
-    while tables.count < known.count { endTable() }
+    for (part, next) in zip(parts, parts.dropFirst()) where part.keys.end == next.keys.first {
+      guard part.end == next.begin else {
+        throw StatePage.Damage("the rows of a run are not numbered in order")
+      }
+    }
     let failures = try set.allFailures(at: sequence, count: moment.failures)
+    let made = tables.map { table in
+      Table(
+        name: table.name, recordsTouches: recordsTouches,
+        rows: Tree(joining: parts.map { $0.trees(of: table.number).rows }, pageSize: TreePages.table),
+        problems: Tree(joining: parts.map { $0.trees(of: table.number).problems }, pageSize: Tree().pageSize),
+        savedViews: [])
+    }
     return TableSet(
       sequence: sequence, time: moment.time, chain: nil, appendCount: moment.appends,
-      recordsTouches: recordsTouches, tables: tables, failures: failures)
+      recordsTouches: recordsTouches, tables: made, failures: failures)
   }
 }
 
@@ -96,8 +113,12 @@ extension RunSet {
   }
 
   /// The state after an event.
-  func tables(at sequence: UInt64, recordsTouches: Bool) throws(StatePage.Damage) -> TableSet {
-    let building = try RunTables(self, at: sequence, recordsTouches: recordsTouches)
+  func tables(
+    at sequence: UInt64, recordsTouches: Bool, only names: Set<String>? = nil,
+    _ limits: RunLimits = RunLimits(), on parallel: Parallel = .none
+  ) throws(StatePage.Damage) -> TableSet {
+    let building = try RunTables(
+      self, at: sequence, recordsTouches: recordsTouches, only: names, limits, on: parallel)
     while true { if let tables = try building.goOn(nil) { return tables } }
   }
 }

@@ -147,12 +147,17 @@ struct RunTreeCursor {
 
   private let reader: RunReader
   private let root: RunTreeRoot?
+  /// What reads the pages below the index; nil to read them as pages that others look at too.
+  private let sweep: RunSweep?
   private var stack: [Level] = []
   private var isAtBegin = true
 
-  init(_ reader: RunReader, _ root: RunTreeRoot?) {
+  /// - Parameter length: as many bytes are read together, and not kept in memory: for a walk over many pages. Nil for
+  ///   looks at a few.
+  init(_ reader: RunReader, _ root: RunTreeRoot?, sweeping length: Int?) {
     self.reader = reader
     self.root = root
+    sweep = length.map { RunSweep(reader, length: $0) }
   }
 
   /// The last page that begins at or before the target, or the first page; nil if there is none.
@@ -216,6 +221,7 @@ struct RunTreeCursor {
       stack.append(Level(page: page, cursor: cursor))
       (place, height) = (chosen.place, height - 1)
     }
-    return try reader.record(at: place)
+    guard let sweep else { return try reader.record(at: place) }
+    return try sweep.record(at: place)
   }
 }

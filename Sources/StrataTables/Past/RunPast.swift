@@ -74,7 +74,9 @@ final class RunPast {
       if let known = self.building {
         building = known
       } else {
-        building = try RunTables(runs, at: sequence, recordsTouches: recordsTouches)
+        building = try RunTables(
+          runs, at: sequence, recordsTouches: recordsTouches, only: names, store.log.options.runLimits,
+          on: store.log.options.machine.parallel)
       }
       self.building = building
       guard let tables = try building.goOn(slice) else { return .paused }

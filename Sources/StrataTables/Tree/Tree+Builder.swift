@@ -48,6 +48,28 @@ extension Tree {
       writeLeaf(layout.page(run, ByteRun(value)))
     }
 
+    /// Appends the leaves of a tree whose keys are all greater than those before. O(leaves).
+    mutating func append(leavesOf tree: Tree) {
+      if !entries.isEmpty { writeLeaf() }
+      if let root = tree.root { append(leavesOf: PageRef(root)) }
+    }
+
+    private mutating func append(leavesOf page: PageRef) {
+      guard page.isLeaf else {
+        for index in 0..<page.count { append(leavesOf: page.link(index)) }
+        return
+      }
+      var buffer = KeyBuffer()
+      lastKey.withUnsafeBytes { before in
+        let (before, first) = (ByteRun(before), buffer.key(of: page, 0))
+        precondition(!levels.hasLeaf || before.order(against: first) < 0, "the keys do not ascend")
+        page.retain()
+        levels.append(page, separator: levels.hasLeaf ? shortestSeparator(before, first) : before)
+      }
+      lastKey.removeAll(keepingCapacity: true)
+      lastKey.append(contentsOf: buffer.key(of: page, page.count - 1).buffer)
+    }
+
     /// The tree of all appended entries. O(log n).
     package consuming func finish() -> Tree {
       if !entries.isEmpty { writeLeaf() }
@@ -107,6 +129,21 @@ extension Tree {
       entries.removeAll(keepingCapacity: true)
       bytes.removeAll()
     }
+  }
+}
+
+extension Tree {
+  /// The tree of the entries of several trees, which have the leaves in common with it. The keys of each must be greater
+  /// than those of the one before. O(leaves).
+  init(joining trees: [Tree], pageSize: Int) {
+    let filled = trees.filter { !$0.isEmpty }
+    guard filled.count > 1 else {
+      self = filled.first ?? Tree(pageSize: pageSize)
+      return
+    }
+    var builder = Builder(pageSize: pageSize)
+    for tree in filled { builder.append(leavesOf: tree) }
+    self = builder.finish()
   }
 }
 

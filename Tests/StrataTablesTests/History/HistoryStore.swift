@@ -24,6 +24,8 @@ enum HistoryStore {
     options.runLimits.pageLength = [1, 60, 300, 4_096].randomElement(using: &random)!
     options.runLimits.largeLength = largeLength ?? [1, 50, 700, 4_096].randomElement(using: &random)!
     options.runLimits.wholeInterval = Int.random(in: 1...17, using: &random)
+    options.runLimits.walkLength = [1, 300, 1 << 16].randomElement(using: &random)!
+    options.runLimits.partRowCountMin = [1, 3, 4_096].randomElement(using: &random)!
     options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.keepsKeys = Int.random(in: 0..<3, using: &random) > 0
     options.runLimits.openFileCountMax = [0, 2, 5, 64].randomElement(using: &random)!
@@ -97,7 +99,8 @@ enum HistoryStore {
   static func difference(_ runs: RunSet, _ store: EventStore, _ folding: Folding) throws -> String? {
     let states = try replayed(store, folding)
     for sequence in runs.begin + 1..<runs.end + 1 {
-      let set = try runs.tables(at: sequence, recordsTouches: folding.recordsTouches)
+      let set = try runs.tables(
+        at: sequence, recordsTouches: folding.recordsTouches, store.log.options.runLimits)
       let difference = try StateAnswers(set, of: store).difference(
         from: StateAnswers(states[Int(sequence)], of: store))
       if let difference { return "at \(sequence) of \(runs.end): \(difference)" }

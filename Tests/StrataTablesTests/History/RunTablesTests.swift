@@ -1,0 +1,202 @@
+// States that are read from runs in parts: what they are, and what of a run is damage to them.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct RunTablesTests {
+  private static let threads = Parallel(threads: .system, threadCountMax: 3)
+
+  @Test func `a state that several threads read has the rows of the wanted tables, and those alone`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(60)
+    var (largest, wanted) = (0, 0)
+    while runs.next() {
+      var options = HistoryStore.options(&random)
+      options.runLimits.partRowCountMin = [1, 2, 7].randomElement(using: &random)!
+      let store = try StateStore.open(SimulatedDisk(), options: options)
+      let historian = try #require(Historian(store.log, StateStore.documents))
+      var events = StateEvents(seed: random.next())
+      events.rowCount = [2, 40, 200].randomElement(using: &random)!
+      for _ in 0..<Int.random(in: 30...150, using: &random) { try events.append(to: store) }
+      try historian.recordBlocking()
+      let set = try #require(historian.runs())
+      let fold = Fold(store.log, StateStore.documents)
+      let sequence = UInt64.random(in: set.begin + 1...set.end, using: &random)
+      try fold.run(through: sequence)
+      let all = HistoryStore.rows(fold.state)
+      largest = max(largest, all.values.map(\.count).max() ?? 0)
+      for _ in 0..<3 {
+        let names = ["a", "b", "ünder", "none"].filter { _ in Bool.random(using: &random) }
+        let state = try set.tables(
+          at: sequence, recordsTouches: false, only: Set(names), options.runLimits, on: Self.threads)
+        let rows = HistoryStore.rows(state)
+        #expect(
+          rows.filter { !$0.value.isEmpty } == all.filter { names.contains($0.key) && !$0.value.isEmpty })
+        #expect(Set(rows.keys).isSubset(of: names))
+        for table in state.tables { #expect(table.checkInvariants() == nil) }
+        wanted += rows.values.reduce(0) { $0 + $1.count }
+      }
+      try store.closeBlocking()
+    }
+    if runs.count >= 20 { #expect(largest > 40 && wanted > 40 * runs.count) }
+  }
+
+  @Test func `of tables that nobody wants no rows are read`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.changeCountMax = 1_000
+    options.runLimits.pageLength = 60
+    options.runLimits.walkLength = 1
+    options.runLimits.cacheSize = 0
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: options)
+    let historian = try #require(Historian(store.log, StateStore.documents))
+    for table in ["a", "b", "c"] {
+      let names = (0..<(table == "b" ? 3 : 1_000)).map { StreamName(category: table, id: "\($0)") }
+      try store.appendAny(
+        names.map { NewEvent(DocumentEvent.put, in: $0, payload: EventPayload(["n": 1])) })
+    }
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    func readCount(only names: Set<String>?) throws -> Int {
+      let before = disk.operationCount
+      let state = try set.tables(
+        at: set.end, recordsTouches: false, only: names, options.runLimits, on: Self.threads)
+      #expect(state.rowCount == (names == nil ? 2_003 : 3))
+      return disk.operationCount - before
+    }
+    let (few, all) = (try readCount(only: ["b"]), try readCount(only: nil))
+    #expect(few > 0 && all > 5 * few, "\(few) and \(all)")
+    try store.closeBlocking()
+  }
+
+  @Test func `a tree that is joined has the entries of its parts, and their leaves`() {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<50 {
+      var parts: [Tree] = []
+      var next = 0
+      for _ in 0..<Int.random(in: 0...9, using: &random) {
+        var builder = Tree.Builder(pageSize: 256)
+        for _ in 0..<[0, 1, 9, 400].randomElement(using: &random)! {
+          next += 1
+          let value = [UInt8](repeating: 7, count: next % 50 == 0 ? 300 : next % 5)
+          Array("key \(10_000 + next)".utf8).withUnsafeBytes { key in
+            value.withUnsafeBytes { builder.append(key, $0) }
+          }
+        }
+        parts.append(builder.finish())
+      }
+      let joined = Tree(joining: parts, pageSize: 256)
+      #expect(joined.checkInvariants() == nil && joined.count == next)
+      var whole = Tree(pageSize: 256)
+      for part in parts { part.forEach(in: 0..<part.count) { _ = whole.set(Array($0), Array($1)) } }
+      var entries: [[UInt8]] = []
+      whole.forEach(in: 0..<whole.count) { entries += [Array($0), Array($1)] }
+      var found: [[UInt8]] = []
+      joined.forEach(in: 0..<joined.count) { found += [Array($0), Array($1)] }
+      #expect(found == entries)
+      #expect(joined.statistics.leaves == parts.reduce(0) { $0 + $1.statistics.leaves })
+      #expect(Tree.statistics(of: parts + [joined]).leaves == joined.statistics.leaves)
+    }
+  }
+
+  // MARK: Damage
+
+  /// A base of forty rows, each in a page of its own, under right checksums.
+  ///
+  /// - Parameters:
+  ///   - indexed: what the index names as the first key of a page.
+  ///   - named: the key of the row in the page.
+  private static func run(
+    _ store: EventStore, indexed: (Int) -> [UInt8] = key, named: (Int) -> [UInt8] = key
+  ) throws -> RunSet {
+    let files = HistoryFiles(store.log, folder: "forged-1")
+    try files.createFolder()
+    let (number, file) = try files.beginRun(from: 1)
+    let output = RunOutput(files, number, file) {}
+    var limits = RunLimits()
+    limits.pageLength = 60
+    var index = RunTreeWriter(pageLength: limits.pageLength)
+    for row in 0..<40 {
+      // A document of one byte, made by event 1 at time 0.
+      let version: [UInt8] = [RunVersion.Kind.document.rawValue | VersionFlags.createdBySelf, 1, 0, 1, 0xF6]
+      let name = named(row)
+      let head = [UInt8(row)] + [UInt8](repeating: 0, count: 8)
+      let page = head + [0, UInt8(name.count)] + name + [4, UInt8(version.count)] + version
+      let place = try page.lendBytes { page throws(StoreError) in try output.append(page) }
+      try index.add(RunPosition(key: indexed(row), sequence: 1, number: UInt64(row)), place, output)
+    }
+    let rows = try index.finish(output)
+    var changes = RunChangesWriter(output, begin: 0, limits)
+    try changes.add(
+      RunEvent(sequence: 1, time: 0, endsAppend: true, hasFailed: false), 0..<40 as Range<UInt32>)
+    let changesRoot = try #require(try changes.finish())
+    var buffer = RawBuffer(capacity: 64)
+    func append(_ encode: (inout RawBuffer) -> Void) throws -> RunPlace {
+      buffer.removeAll()
+      encode(&buffer)
+      return try output.append(buffer.bytes)
+    }
+    let tables = try append { RunRoot.encode([RunTable(number: 0, first: 1, name: "a")], to: &$0) }
+    let failures = try append { RunRoot.encode([ProjectionFailures.Failure](), to: &$0) }
+    let root = RunRoot(
+      isBase: true, begin: 0, end: 1, appends: 0, failures: 0, counts: changes.counts, rowCount: 40,
+      versionCount: 40, rows: rows, changes: changesRoot, tables: tables, listedFailures: failures)
+    let place = try append { root.encode(to: &$0) }
+    try output.finish()
+    let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
+    return try RunSet([reader], store.log.erasures(), head: 1)
+  }
+
+  private static func key(_ row: Int) -> [UInt8] {
+    RunKey.make(0, UnsafeRawBufferPointer(start: nil, count: 0)) + Array("row \(10 + row)".utf8)
+  }
+
+  /// Limits with which each row may be a part.
+  private static var limits: RunLimits {
+    var limits = RunLimits()
+    limits.partRowCountMin = 1
+    return limits
+  }
+
+  private static func rowCount(_ set: RunSet, on parallel: Parallel) throws -> Int {
+    try set.tables(at: 1, recordsTouches: false, limits, on: parallel).rowCount
+  }
+
+  @Test func `fault 91: parts of a run whose index leads past rows are damage, not a state without them`()
+    throws
+  {
+    let store = try StateStore.open(SimulatedDisk())
+    for parallel in [.none, Self.threads] { #expect(try Self.rowCount(Self.run(store), on: parallel) == 40) }
+    var damaged = 0
+    for row in 2..<40 {
+      // A search for the row before leads to this one.
+      let set = try Self.run(
+        store, indexed: { $0 == row || $0 == row - 1 ? Self.key(row - 2) + [0] : Self.key($0) })
+      for parallel in [.none, Self.threads] {
+        do { #expect(try Self.rowCount(set, on: parallel) == 40) } catch is StatePage.Damage { damaged += 1 }
+      }
+    }
+    #expect(damaged > 20)
+    try store.closeBlocking()
+  }
+
+  @Test func `parts that would begin at keys that do not ascend are damage, and never a crash`() throws {
+    let store = try StateStore.open(SimulatedDisk())
+    for row in 2..<40 {
+      for other in [0, row - 1] {
+        let set = try Self.run(store, named: { Self.key($0 == row ? other : $0) })
+        let plan = RunTablesPart.Plan(runs: set.runs, sequence: 1, tableCount: 1, limits: Self.limits)
+        #expect(throws: StatePage.Damage.self) { try plan.parts(of: RunTablesPart.Keys(), countMax: 40) }
+        for parallel in [.none, Self.threads] {
+          #expect(throws: StatePage.Damage.self) { try Self.rowCount(set, on: parallel) }
+        }
+      }
+    }
+    try store.closeBlocking()
+  }
+}
