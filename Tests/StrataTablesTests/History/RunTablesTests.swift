@@ -185,7 +185,9 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `parts that would begin at keys that do not ascend are damage, and never a crash`() throws {
+  @Test func `fault 91: parts that would begin at keys that do not ascend are damage, and never a crash`()
+    throws
+  {
     let store = try StateStore.open(SimulatedDisk())
     for row in 2..<40 {
       for other in [0, row - 1] {
