@@ -113,7 +113,7 @@ package struct RunLimits: Sendable {
   /// The most bytes that are read together while all rows or events of a run are read one after another. They do not
   /// stay in memory either.
   package var walkLength = 1 << 16
-  /// The fewest rows of a part of a state, where parts are read by several threads.
+  /// The fewest rows of a part of a state. Parts are read by several threads, where there are some.
   package var partRowCountMin = 4_096
   /// Documents of this length and longer are stored outside pages.
   package var largeLength = 4_096

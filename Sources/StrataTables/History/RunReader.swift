@@ -220,7 +220,9 @@ extension RunReader {
       // Another thread may have seen to it that it stays open, and the name was taken since.
       if let open = last.withLock({ $0.open }) { return open }
       loss.withLock { $0 = error }
-      throw StatePage.Damage("the file of a run cannot be opened again")
+      var damage = StatePage.Damage("the file of a run cannot be opened again")
+      damage.isWanted = error == .refused
+      throw damage
     }
   }
 

@@ -88,10 +88,17 @@ final class RunRowCursor {
     let found = try key.lendBytes { key throws(StatePage.Damage) in
       try pages.seek(.key(key, sequence: 0))
     }
-    guard let page = found else { return false }
+    guard let page = found else {
+      guard reader.root.rowCount == 0 else { throw StatePage.Damage("a run lacks its rows") }
+      return false
+    }
     try begin(page)
     // The page may begin with the rest of a row, which is one before the key.
     try beginPart(isContinued: nil)
+    let isBefore = key.withUnsafeBytes { key in self.key.withUnsafeBytes { $0.order(key) < 0 } }
+    guard isBefore || number == 0 && !isRest else {
+      throw StatePage.Damage("the index of a run leads past rows")
+    }
     while key.withUnsafeBytes({ key in self.key.withUnsafeBytes { $0.order(key) < 0 } }) {
       guard try next() else { return false }
     }

@@ -38,10 +38,11 @@ final class RunTables {
     self.recordsTouches = recordsTouches
     self.parallel = parallel
     moment = try set.moment(sequence)
-    let known = set.tables.filter { $0.first <= sequence }
-    tables = known.filter { names?.contains($0.name) ?? true }
+    tables = set.tables.filter { $0.first <= sequence && names?.contains($0.name) ?? true }
     let plan = RunTablesPart.Plan(
-      runs: Array(set.runs(holding: sequence)), sequence: sequence, tableCount: known.count, limits: limits)
+      runs: Array(set.runs(holding: sequence)), sequence: sequence,
+      isKnown: set.tables.map { $0.first <= sequence },
+      limits: limits)
     var parts: [RunTablesPart] = []
     for range in Self.ranges(of: tables, amongAll: names == nil) {
       parts += try plan.parts(of: range, countMax: 8 * parallel.threadCountMax)
@@ -71,7 +72,9 @@ final class RunTables {
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
   func goOn(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
     let waiting = progress.withLock { $0.waiting.count }
-    parallel.forEach(below: min(parallel.threadCountMax, waiting)) { [progress] _ in
+    parallel.forEach(below: min(parallel.threadCountMax, waiting)) { [progress] number in
+      // A thread that comes late, or goes on after another one, has nothing to do once the slice is over.
+      if number > 0, slice?.isOver ?? false { return }
       while let part = progress.withLock({ $0.damage == nil ? $0.waiting.popLast() : nil }) {
         do throws(StatePage.Damage) {
           guard try part.goOn(slice) else {

@@ -24,8 +24,8 @@ final class RunTablesPart: @unchecked Sendable {
   struct Plan {
     let runs: [RunReader]
     let sequence: UInt64
-    /// The number of tables that there were.
-    let tableCount: Int
+    /// Whether there was a table by then, by its number.
+    let isKnown: [Bool]
     let limits: RunLimits
   }
 
@@ -96,7 +96,9 @@ final class RunTablesPart: @unchecked Sendable {
     }
     guard let (version, cursor) = found, version.kind != .gone else { return }
     let number = cursor.key.withUnsafeBytes { RunKey.table($0) }
-    guard number < plan.tableCount else { throw StatePage.Damage("a row is of a table that was not there") }
+    guard number < plan.isKnown.count, plan.isKnown[Int(number)] else {
+      throw StatePage.Damage("a row is of a table that was not there")
+    }
     if number != table { endTable() }
     table = number
     let bytes = try cursor.bytes()
@@ -135,15 +137,14 @@ extension RunTablesPart.Plan {
       ?? longest.root.rowCount
     guard first <= end else { throw StatePage.Damage("the rows of a run are not numbered in order") }
     let rowCount = end - first
-    let count = max(1, min(UInt64(countMax), rowCount / UInt64(limits.partRowCountMin)))
+    let count = max(1, min(UInt64(countMax), rowCount / UInt64(max(1, limits.partRowCountMin))))
     var parts: [RunTablesPart] = []
     var begin = keys.first
     for number in 1..<count {
       guard try cursor.seek(number: first + rowCount * number / count) else {
         throw StatePage.Damage("the rows of a run are not numbered in order")
       }
-      guard (begin ?? []).withUnsafeBytes({ begin in cursor.key.withUnsafeBytes { begin.order($0) < 0 } })
-      else {
+      guard Self.isBefore(begin, cursor.key), keys.end.map({ Self.isBefore(cursor.key, $0) }) ?? true else {
         throw StatePage.Damage("the rows of a run do not ascend")
       }
       parts.append(RunTablesPart(RunTablesPart.Keys(first: begin, end: cursor.key), self))
@@ -151,5 +152,9 @@ extension RunTablesPart.Plan {
     }
     parts.append(RunTablesPart(RunTablesPart.Keys(first: begin, end: keys.end), self))
     return parts
+  }
+
+  private static func isBefore(_ a: [UInt8]?, _ b: [UInt8]) -> Bool {
+    (a ?? []).withUnsafeBytes { a in b.withUnsafeBytes { a.order($0) < 0 } }
   }
 }

@@ -76,7 +76,7 @@ final class RunPast {
       } else {
         building = try RunTables(
           runs, at: sequence, recordsTouches: recordsTouches, only: names, store.log.options.runLimits,
-          on: store.log.options.machine.parallel)
+          on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
       }
       self.building = building
       guard let tables = try building.goOn(slice) else { return .paused }
@@ -156,7 +156,8 @@ final class RunPast {
     guard let runs else { return nil }
     do throws(StatePage.Damage) { return try body(runs) } catch {
       (self.runs, building, step) = (nil, nil, nil)
-      history?.noteDamage(in: runs)
+      // By now another thread may have opened the file that this one could not.
+      if !error.isWanted { history?.noteDamage(in: runs) }
       return nil
     }
   }

@@ -12,7 +12,7 @@ enum StatePage {
   /// What is wrong with a record.
   struct Damage: Error {
     var what: String
-    /// Whether the program gave up the file itself.
+    /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.
     var isWanted = false
     /// The record, if it is one of a state.
     var place: StoredPlace?

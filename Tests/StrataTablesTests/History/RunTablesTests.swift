@@ -74,6 +74,40 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test func `parts that are left when a slice ends are gone on with, by any thread`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.changeCountMax = 1_000
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    let historian = try #require(Historian(store.log, StateStore.documents))
+    for round in 0..<2 {
+      try store.appendAny(
+        (0..<3_000).map { number in
+          let stream = StreamName(category: ["a", "b"][number % 2], id: "\(number)")
+          return NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(["n": .int(Int64(round))]))
+        })
+    }
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    let fold = Fold(store.log, StateStore.documents)
+    try fold.run(through: set.end)
+    for partRowCountMin in [700, 4_096] {
+      var limits = RunLimits()
+      limits.partRowCountMin = partRowCountMin
+      let building = try RunTables(set, at: set.end, recordsTouches: false, limits, on: Self.threads)
+      let slice = TimeSlice(until: .now())
+      var state: TableSet?
+      var sliceCount = 0
+      while state == nil, sliceCount < 1_000 {
+        state = try building.goOn(slice)
+        sliceCount += 1
+      }
+      #expect(sliceCount > 2)
+      #expect(try HistoryStore.rows(#require(state)) == HistoryStore.rows(fold.state))
+    }
+    try store.closeBlocking()
+  }
+
   @Test func `a tree that is joined has the entries of its parts, and their leaves`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<50 {
@@ -172,16 +206,26 @@ internal import Testing
   {
     let store = try StateStore.open(SimulatedDisk())
     for parallel in [.none, Self.threads] { #expect(try Self.rowCount(Self.run(store), on: parallel) == 40) }
-    var damaged = 0
-    for row in 2..<40 {
-      // A search for the row before leads to this one.
-      let set = try Self.run(
-        store, indexed: { $0 == row || $0 == row - 1 ? Self.key(row - 2) + [0] : Self.key($0) })
-      for parallel in [.none, Self.threads] {
+    for parallel in [.none, Self.threads] {
+      var damaged = 0
+      for row in 2..<40 {
+        // A search for the row before leads to this one.
+        let before = Self.key(row - 2) + [0]
+        let indexed = { $0 == row || $0 == row - 1 ? before : Self.key($0) }
+        let set = try Self.run(store, indexed: indexed)
         do { #expect(try Self.rowCount(set, on: parallel) == 40) } catch is StatePage.Damage { damaged += 1 }
+        // The same, where this one's key is one before.
+        let other = try Self.run(store, indexed: indexed, named: { $0 == row ? before : Self.key($0) })
+        #expect(throws: StatePage.Damage.self) { try Self.rowCount(other, on: parallel) }
+      }
+      // As many as there are bounds between parts.
+      #expect(damaged >= 8 * parallel.threadCountMax - 1)
+      // A search for the first row leads to the next one.
+      let set = try Self.run(store, indexed: { $0 == 1 ? [0] : Self.key($0) })
+      #expect(throws: StatePage.Damage.self) {
+        try set.tables(at: 1, recordsTouches: false, only: ["a"], Self.limits, on: parallel)
       }
     }
-    #expect(damaged > 20)
     try store.closeBlocking()
   }
 
@@ -192,7 +236,7 @@ internal import Testing
     for row in 2..<40 {
       for other in [0, row - 1] {
         let set = try Self.run(store, named: { Self.key($0 == row ? other : $0) })
-        let plan = RunTablesPart.Plan(runs: set.runs, sequence: 1, tableCount: 1, limits: Self.limits)
+        let plan = RunTablesPart.Plan(runs: set.runs, sequence: 1, isKnown: [true], limits: Self.limits)
         #expect(throws: StatePage.Damage.self) { try plan.parts(of: RunTablesPart.Keys(), countMax: 40) }
         for parallel in [.none, Self.threads] {
           #expect(throws: StatePage.Damage.self) { try Self.rowCount(set, on: parallel) }
