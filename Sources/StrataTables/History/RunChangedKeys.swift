@@ -68,7 +68,7 @@ final class RunChangedKeys {
     for index in current.reversed() where try !heads[index].next() { heads.remove(at: index) }
     current.removeAll(keepingCapacity: true)
     guard var least = heads.first?.cursor.key else { return false }
-    for head in heads.dropFirst() where Self.isBefore(head.cursor.key, least) { least = head.cursor.key }
+    for head in heads.dropFirst() where head.cursor.key.isBefore(least) { least = head.cursor.key }
     for index in heads.indices where heads[index].cursor.key == least { current.append(index) }
     key = least
     return true
@@ -77,10 +77,6 @@ final class RunChangedKeys {
   /// The first and the last of the runs that changed the row, at it.
   var ends: (first: RunRowCursor, last: RunRowCursor) {
     (heads[current[0]].cursor, heads[current[current.count - 1]].cursor)
-  }
-
-  private static func isBefore(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-    a.withUnsafeBytes { a in b.withUnsafeBytes { a.order($0) < 0 } }
   }
 }
 

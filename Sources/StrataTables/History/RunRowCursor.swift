@@ -95,13 +95,10 @@ final class RunRowCursor {
     try begin(page)
     // The page may begin with the rest of a row, which is one before the key.
     try beginPart(isContinued: nil)
-    let isBefore = key.withUnsafeBytes { key in self.key.withUnsafeBytes { $0.order(key) < 0 } }
-    guard isBefore || number == 0 && !isRest else {
+    guard self.key.isBefore(key) || number == 0 && !isRest else {
       throw StatePage.Damage("the index of a run leads past rows")
     }
-    while key.withUnsafeBytes({ key in self.key.withUnsafeBytes { $0.order(key) < 0 } }) {
-      guard try next() else { return false }
-    }
+    while self.key.isBefore(key) { guard try next() else { return false } }
     return true
   }
 

@@ -84,8 +84,7 @@ final class RunTablesPart: @unchecked Sendable {
   }
 
   private func isBeforeEnd(_ key: [UInt8]) -> Bool {
-    guard let end = keys.end else { return true }
-    return key.withUnsafeBytes { key in end.withUnsafeBytes { key.order($0) < 0 } }
+    keys.end.map { key.isBefore($0) } ?? true
   }
 
   private func addRow(_ heads: RunHeads) throws(StatePage.Damage) {
@@ -144,7 +143,7 @@ extension RunTablesPart.Plan {
       guard try cursor.seek(number: first + rowCount * number / count) else {
         throw StatePage.Damage("the rows of a run are not numbered in order")
       }
-      guard Self.isBefore(begin, cursor.key), keys.end.map({ Self.isBefore(cursor.key, $0) }) ?? true else {
+      guard (begin ?? []).isBefore(cursor.key), keys.end.map({ cursor.key.isBefore($0) }) ?? true else {
         throw StatePage.Damage("the rows of a run do not ascend")
       }
       parts.append(RunTablesPart(RunTablesPart.Keys(first: begin, end: cursor.key), self))
@@ -152,9 +151,5 @@ extension RunTablesPart.Plan {
     }
     parts.append(RunTablesPart(RunTablesPart.Keys(first: begin, end: keys.end), self))
     return parts
-  }
-
-  private static func isBefore(_ a: [UInt8]?, _ b: [UInt8]) -> Bool {
-    (a ?? []).withUnsafeBytes { a in b.withUnsafeBytes { a.order($0) < 0 } }
   }
 }
