@@ -201,7 +201,7 @@ struct FormatTable {
       ])
     let run = try FormatTable("run header")
     run.expectNoGaps(length: RunFile.headerLength)
-    #expect(RunFile.major == 2 && RunFile.minor == 0)
+    #expect(RunFile.major == 3 && RunFile.minor == 0)
     #expect(String(decoding: HistoryManifest.magic, as: UTF8.self) == "STRATAHM")
     #expect(String(decoding: RunFile.magic, as: UTF8.self) == "STRATARN")
     let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
@@ -211,10 +211,11 @@ struct FormatTable {
       "Pages end at 4,096 bytes", "every 16th after it",
       "height, at least 1, at most \(RunTreeRoot.heightMax)",
       "a *group*, of at most \(KeyBits.countMax) keys", "after 32 keys", "A group ends after 256 keys",
+      "ends with the group that makes it 128 pages long or longer",
       "and at least 1,024, if another one follows", "a chunk of a group has at least 1,024.",
     ] { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
     #expect((limits.keyCountMax, limits.groupKeyCountMax) == (32, 256) && KeyBits.countMax == 256)
-    #expect(limits.chunkChangeCountMin == 1_024)
+    #expect((limits.chunkChangeCountMin, limits.directoryPageCountMin) == (1_024, 128))
     #expect((limits.changeCountMax, limits.byteCountMax, limits.mergedCount) == (4_096, 4 << 20, 8))
     #expect(limits.baseChangeCountMin == 65_536 && limits.mergedVersionCountMax == 1 << 20)
     #expect((limits.pageLength, limits.largeLength, limits.wholeInterval) == (4_096, 4_096, 16))

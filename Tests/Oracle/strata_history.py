@@ -50,7 +50,7 @@ def read_manifest(data):
     """The manifest. Raises Malformed."""
     demand(len(data) >= MANIFEST_FORM.size, "a manifest without its header")
     head = MANIFEST_FORM.unpack_from(data)
-    demand(head[:2] == (b"STRATAHM", 2) and head[3] == len(data) and head[8] > 0, "the header of a manifest")
+    demand(head[:2] == (b"STRATAHM", 3) and head[3] == len(data) and head[8] > 0, "the header of a manifest")
     demand(head[9] == crc32c(data[:60] + bytes(4) + data[64:]), "the checksum of a manifest")
     fields, runs = Bytes(data[MANIFEST_FORM.size :]), []
     while fields.rest:
@@ -75,7 +75,7 @@ class Run:
     def __init__(self, store, folder, entry, uuid):
         self.data = store.read("%s/%010d.run" % (folder, entry.number))
         demand(len(self.data) == entry.length, "a run of another length")
-        demand(self.data[: RUN_HEAD.size] == RUN_HEAD.pack(b"STRATARN", 2, 0, entry.number, uuid), "the header of a run")
+        demand(self.data[: RUN_HEAD.size] == RUN_HEAD.pack(b"STRATARN", 3, 0, entry.number, uuid), "the header of a run")
         fields = Bytes(self.record(entry.root))
         flags = fields.number(1)
         demand(flags < 32, "the flags of a run")

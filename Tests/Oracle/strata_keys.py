@@ -40,7 +40,7 @@ def read_set(run, fields, kind):
     count = fields.varint()
     if count == 0:
         return []
-    groups = read_directory(run, Bytes(run.record(run.place_of(fields))))
+    groups = read_directory(run, Bytes(run.record(run.place_of(fields))), count)
     tally = run.place_of(fields)
     keys, units = [], []
     for pages, chunks in groups:
@@ -91,15 +91,38 @@ def read_names(fields, place_of):
     return names
 
 
-def read_directory(run, fields):
+def signed(number):
+    return number >> 1 ^ -(number & 1)
+
+
+def read_directory(run, fields, count):
+    """The groups of all parts of a directory."""
+    groups, first, last = [], None, None
+    while fields.rest:
+        first = next_key(fields, first)
+        demand(last is None or last < first, "a part that begins before the one before it ends")
+        place = run.place_of(fields)
+        said = [fields.varint(), fields.varint(), fields.varint(), signed(fields.varint())]
+        own = read_part(run, Bytes(run.record(place)))
+        pages = [page for pages, _ in own for page in pages]
+        demand(pages[0][0] == first, "a part that begins with another key than it is said to")
+        found = [len(pages), len(own), sum(page[2] for page in pages), sum(page[3] for page in pages)]
+        demand(said == found, "a part with other pages, groups or keys than it is said to have")
+        count -= found[2]
+        last = pages[-1][0]
+        groups += own
+    demand(groups and count == 0, "a directory of other keys than counted")
+    return groups
+
+
+def read_part(run, fields):
     """For each group: its pages, as (first key, place, number of keys, count), and its chunks, as (first event, place)."""
     groups, pages, last = [], [], None
     while fields.rest:
         last = next_key(fields, last)
         place, count = run.place_of(fields), fields.varint()
         demand(count > 1, "a page without keys")
-        net = fields.varint()
-        pages.append((last, place, count >> 1, net >> 1 ^ -(net & 1)))
+        pages.append((last, place, count >> 1, signed(fields.varint())))
         if count & 1 == 0:
             continue
         chunks = []
@@ -168,8 +191,7 @@ def read_tally(run, place):
         own = Bytes(run.record(run.place_of(fields)))
         counts, changes, at = [], [], first
         for _ in range(units):
-            count = own.varint()
-            counts.append(count >> 1 ^ -(count & 1))
+            counts.append(signed(own.varint()))
         while own.rest:
             at += own.varint()
             change = own.varint()

@@ -11,7 +11,7 @@ from golden_text import from_text  # noqa: E402
 from strata_history import compare, keys_of  # noqa: E402
 from strata_store import MemoryStore  # noqa: E402
 
-GOLDEN = os.path.join(HERE, "..", "Golden", "history-2.0")
+GOLDEN = os.path.join(HERE, "..", "Golden", "history-3.0")
 FOLDER = "derived/history/$documents-1"
 
 

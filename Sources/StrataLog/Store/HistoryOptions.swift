@@ -97,6 +97,8 @@ package struct RunLimits: Sendable {
   package var keyCountMax = 32
   /// The most keys in a group, of which a run says together when they were there. No more than 256.
   package var groupKeyCountMax = 256
+  /// The fewest pages of keys in a part of a directory that another one follows.
+  package var directoryPageCountMin = 128
   /// The fewest changes of keys in a chunk that another one follows.
   package var chunkChangeCountMin = 1_024
   /// Keys that are made of the rows of runs are sorted in parts of no more bytes, all lists of a run together.

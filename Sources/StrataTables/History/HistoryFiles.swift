@@ -8,7 +8,7 @@ enum RunFile {
   static let headerLength = 32
   static let magic = Array("STRATARN".utf8)
   /// The version of all files of a history. Another one is ignored, and the history is made again.
-  static let major: UInt16 = 2
+  static let major: UInt16 = 3
   static let minor: UInt16 = 0
 }
 

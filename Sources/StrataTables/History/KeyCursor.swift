@@ -5,6 +5,9 @@ internal import StrataBase
 /// Walks over the keys of a set, from the begin of any page on.
 struct KeyCursor {
   private let set: KeySet
+  private let keepsParts: Bool
+  /// The part of the directory that has the current page; nil before the first one.
+  private(set) var part: KeyDirectoryPart?
   /// The page that follows the current one.
   private(set) var nextPage: Int
   private var page: RunRecord?
@@ -27,12 +30,18 @@ struct KeyCursor {
   var isAliveAtBegin: Bool { lives.begin[number - firstNumber] }
   var isAliveAtEnd: Bool { lives.end[number - firstNumber] }
 
-  init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
+  /// - Parameter keepsParts: whether the parts of the directory stay in memory.
+  init(_ set: KeySet, page: Int = 0, keepsParts: Bool = true) {
+    (self.set, nextPage, self.keepsParts) = (set, page, keepsParts)
+  }
 
   /// Leaves out pages before one, at the end of a page.
-  mutating func skip(toPage index: Int) {
+  ///
+  /// - Parameter part: of the directory, with the page.
+  mutating func skip(toPage index: Int, in part: KeyDirectoryPart) {
     assert(isAtEndOfPage && index >= nextPage, "pages are left out inside a page, or backwards")
-    nextPage = index
+    assert(part.pages.contains(index), "a page is in another part of the directory")
+    (nextPage, self.part) = (index, part)
   }
 
   /// Goes to the next key. False at the end.
@@ -40,17 +49,18 @@ struct KeyCursor {
     let isFirst = cursor.remaining == 0
     if isFirst {
       guard nextPage < set.directory.pageCount else { return false }
-      let page = try set.reader.record(at: set.directory.place(of: nextPage))
+      let part = try part(ofPage: nextPage)
+      let page = try set.reader.record(at: part.place(of: nextPage))
       cursor = page.cursor
       self.page = page
       key.removeAll(keepingCapacity: true)
-      (group, numbersLeft) = (set.directory.group(of: nextPage), set.directory.numbers(of: nextPage))
+      (group, numbersLeft) = (part.group(of: nextPage), part.numbers(of: nextPage))
       firstNumber = numbersLeft.lowerBound
-      lives = try PageLives(&cursor, set.directory, page: nextPage, isBase: set.reader.root.isBase)
+      lives = try PageLives(&cursor, part, page: nextPage, isBase: set.reader.root.isBase)
       nextPage += 1
     }
-    try KeyDirectory.next(&cursor, &key, isFirst: isFirst)
-    guard !isFirst || set.directory.begins(nextPage - 1, with: key) else {
+    try AscendingKeys.next(&cursor, &key, isFirst: isFirst)
+    guard !isFirst || part?.begins(nextPage - 1, with: key) == true else {
       throw StatePage.Damage("a page begins with another key than its run says")
     }
     guard let section = cursor.varint(), let id = cursor.varint(), section <= UInt64(UInt16.max),
@@ -62,6 +72,13 @@ struct KeyCursor {
     }
     self.number = number
     return true
+  }
+
+  private mutating func part(ofPage page: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+    if let part, part.pages.contains(page) { return part }
+    let next = try set.part(set.directory.part(ofPage: page), keeps: keepsParts)
+    part = next
+    return next
   }
 
   /// Less than 0 if the key is before that of another cursor, 0 if they are equal.
@@ -77,7 +94,9 @@ struct KeyRecordCursor {
   private var group = -1
   private var moments = KeyMoments()
 
-  init(_ set: KeySet, page: Int = 0) { (self.set, keys) = (set, KeyCursor(set, page: page)) }
+  init(_ set: KeySet, page: Int = 0) {
+    (self.set, keys) = (set, KeyCursor(set, page: page, keepsParts: false))
+  }
 
   /// Whether the next key is in another page.
   var isAtEndOfPage: Bool { keys.isAtEndOfPage }
@@ -85,7 +104,9 @@ struct KeyRecordCursor {
   /// Goes to the next key. False at the end.
   mutating func next() throws(StatePage.Damage) -> Bool {
     guard try keys.next() else { return false }
-    if keys.group != group { (group, moments) = (keys.group, try set.moments(of: keys.group)) }
+    if keys.group != group, let part = keys.part {
+      (group, moments) = (keys.group, try set.moments(of: keys.group, in: part))
+    }
     let isOdd = moments.moments(of: keys.number).count % 2 == 1
     guard moments.begin[keys.number] == keys.isAliveAtBegin,
       isOdd == (keys.isAliveAtBegin != keys.isAliveAtEnd)

@@ -1,270 +1,168 @@
-// Where the keys of one run are: the pages that hold them, and the groups that say when each was there.
+// Where the keys of one run are: the parts that say where its pages and groups are.
 
 internal import StrataBase
 
-/// The pages of some keys in their order: the key with which each begins, where it is, and of which group its keys are.
-/// A merged run has a hundred thousand pages, which are read at once when it is first looked at.
+/// The parts of a directory in their order. Pages and groups are numbered through all of them, and each group is in one.
+///
+/// A merged run has a hundred thousand pages. Who looks for a key needs some of them, so a part is read when somebody
+/// looks into it, and stays in memory as long as the run is open.
 final class KeyDirectory: Sendable {
-  private struct Page {
+  /// What is known of a part without reading it.
+  struct Head {
     var place: RunPlace
-    /// Where its first key ends, among the first keys of all pages.
-    var keyEnd: UInt32
-    var group: UInt32
-    /// How many keys of the pages before it were there at the run's end; in a delta, by how much that differs from its
-    /// begin.
+    var pages: Range<UInt32>
+    var groups: Range<UInt32>
+    var keyCount: UInt32
+    /// How many of its keys were there at the run's end; in a delta, by how much that differs from its begin.
     var count: Int32
-    /// How many keys of its group are before it.
-    var number: UInt8
   }
 
-  /// The ends of a group: among the pages, of its numbers, and among the chunks.
-  private struct GroupEnd {
-    var page: UInt32
-    var chunk: UInt32
-    var number: UInt16
-  }
+  /// The key with which each part begins.
+  private let firsts: AscendingKeys
+  private let heads: [Head]
+  /// The parts that were read.
+  private let known: Lock<[KeyDirectoryPart?]>
 
-  private let pages: [Page]
-  private let groupEnds: [GroupEnd]
-  private let chunks: [KeyChunk]
-  /// The count of all pages.
-  private let count: Int32
-  /// The first keys, one after the other.
-  private let firsts: KeyBytes
-
-  private init(
-    _ pages: [Page], _ groupEnds: [GroupEnd], _ chunks: [KeyChunk], _ count: Int32,
-    _ firsts: consuming KeyBytes
-  ) {
-    (self.pages, self.groupEnds, self.chunks, self.count) = (pages, groupEnds, chunks, count)
+  private init(_ firsts: consuming AscendingKeys, _ heads: [Head]) {
     self.firsts = firsts
+    self.heads = heads
+    known = Lock([KeyDirectoryPart?](repeating: nil, count: heads.count))
   }
 
-  static let empty = KeyDirectory([], [], [], 0, KeyBytes())
+  static let empty = KeyDirectory(AscendingKeys(), [])
 
-  /// - Parameters:
-  ///   - keyCount: the number of keys in all pages.
-  ///   - span: the number of events of the run.
-  convenience init(
-    decoding record: RunRecord, keys keyCount: UInt64, span: UInt64
-  ) throws(StatePage.Damage) {
-    var cursor = record.cursor
-    var (pages, groupEnds, chunks): ([Page], [GroupEnd], [KeyChunk]) = ([], [], [])
-    var firsts = KeyBytes()
-    // A page takes at least about as many bytes here.
-    pages.reserveCapacity(record.bytes.count / 16)
+  /// - Parameter keyCount: the number of keys in all pages.
+  convenience init(decoding record: RunRecord, keys keyCount: UInt64) throws(StatePage.Damage) {
     // Counts are less than the keys, which fit.
     guard keyCount <= UInt64(Int32.max) else { throw StatePage.Damage("a run has more keys than it can") }
-    var (number, count, sum) = (0, Int32(0), UInt64(0))
+    var cursor = record.cursor
+    var firsts = AscendingKeys()
+    var (heads, keysLeft) = ([Head](), keyCount)
     while cursor.remaining > 0 {
       try firsts.append(&cursor)
-      guard let place = RunPlace(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
-        flags >> 1 <= UInt64(KeyBits.countMax - number), let own = cursor.varint().map(ZigZag.decode),
-        own.magnitude <= flags >> 1, flags >> 1 <= keyCount - sum,
-        let keyEnd = UInt32(exactly: firsts.end)
-      else { throw StatePage.Damage("a page of keys has no place, or is of no group") }
-      pages.append(
-        Page(
-          place: place, keyEnd: keyEnd, group: UInt32(truncatingIfNeeded: groupEnds.count), count: count,
-          number: UInt8(truncatingIfNeeded: number)))
-      count += Int32(truncatingIfNeeded: own)
-      number += Int(flags >> 1)
-      sum += flags >> 1
-      guard flags & 1 == 1 else { continue }
-      try KeyDirectory.chunks(&cursor, to: &chunks, span)
-      groupEnds.append(
-        GroupEnd(
-          page: UInt32(truncatingIfNeeded: pages.count), chunk: UInt32(truncatingIfNeeded: chunks.count),
-          number: UInt16(number)))
-      number = 0
+      guard let place = RunPlace(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
+        let keys = cursor.varint(), let count = cursor.varint().map(ZigZag.decode), groups > 0,
+        groups <= pages, pages <= keys, keys <= keysLeft, count.magnitude <= keys
+      else { throw StatePage.Damage("a part of a directory of keys has no place, or cannot be") }
+      let (page, group) = (heads.last?.pages.upperBound ?? 0, heads.last?.groups.upperBound ?? 0)
+      heads.append(
+        Head(
+          place: place, pages: page..<page + UInt32(pages), groups: group..<group + UInt32(groups),
+          keyCount: UInt32(keys), count: Int32(count)))
+      keysLeft -= keys
     }
-    guard number == 0, sum == keyCount else {
-      throw StatePage.Damage("the pages of a run have other keys than it counts")
-    }
-    self.init(pages, groupEnds, chunks, count, firsts)
+    guard keysLeft == 0 else { throw StatePage.Damage("the pages of a run have other keys than it counts") }
+    self.init(firsts, heads)
   }
 
-  private static func chunks(
-    _ cursor: inout ByteCursor, to chunks: inout [KeyChunk], _ span: UInt64
-  ) throws(StatePage.Damage) {
-    var last: KeyChunk?
-    var left = cursor.varint() ?? 0
-    guard left > 0 else { throw StatePage.Damage("a group of keys has no chunk") }
-    while left > 0 {
-      let chunk = try KeyChunk(&cursor, after: last, span: span)
-      chunks.append(chunk)
-      last = chunk
-      left -= 1
-    }
+  // MARK: Parts
+
+  var partCount: Int { heads.count }
+  var pageCount: Int { Int(heads.last?.pages.upperBound ?? 0) }
+  var groupCount: Int { Int(heads.last?.groups.upperBound ?? 0) }
+
+  func head(of part: Int) -> Head { heads[part] }
+
+  /// The first page of a part.
+  func page(ofPart part: Int) -> Int { Int(heads[part].pages.lowerBound) }
+
+  /// The first group of a part.
+  func group(ofPart part: Int) -> Int { Int(heads[part].groups.lowerBound) }
+
+  /// The key with which a part begins.
+  func first(_ part: Int) -> [UInt8] { firsts.with(part) { Array($0) } }
+
+  /// Below, equal to or above zero if a part begins before, with or after a key.
+  func order(_ part: Int, _ key: UnsafeRawBufferPointer) -> Int { firsts.order(part, key) }
+
+  func order(_ part: Int, _ key: [UInt8]) -> Int { key.withUnsafeBytes { order(part, $0) } }
+
+  /// The part that has a key if any has it; nil if the key is before all of them.
+  ///
+  /// - Parameter start: a part that does not begin after it. Those near that one are found sooner. O(log distance).
+  func part(of key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+    firsts.last(notAfter: key, from: start)
   }
 
-  // MARK: Pages
+  func part(of key: [UInt8]) -> Int? { key.withUnsafeBytes { part(of: $0) } }
 
-  var pageCount: Int { pages.count }
+  /// The first part that begins at or after a key; the number of parts if there is none. O(log parts).
+  func firstPart(from key: [UInt8]) -> Int { key.withUnsafeBytes { firsts.first(notBefore: $0) } }
 
-  func place(of page: Int) -> RunPlace { pages[page].place }
+  /// O(log parts).
+  func part(ofPage page: Int) -> Int { part { Int($0.pages.upperBound) <= page } }
 
-  /// Lends the key with which a page begins.
-  @inline(__always)
-  func withFirst<Result>(_ page: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    body(firsts[Int(page > 0 ? pages[page - 1].keyEnd : 0)..<Int(pages[page].keyEnd)])
-  }
+  /// O(log parts).
+  func part(ofGroup group: Int) -> Int { part { Int($0.groups.upperBound) <= group } }
 
-  func first(_ page: Int) -> [UInt8] { withFirst(page) { Array($0) } }
-
-  /// Whether a page begins with a key.
-  func begins(_ page: Int, with key: [UInt8]) -> Bool {
-    key.withUnsafeBytes { begins(page, with: $0) }
-  }
-
-  func begins(_ page: Int, with key: UnsafeRawBufferPointer) -> Bool {
-    withFirst(page) { $0.hasSameBytes(as: key) }
-  }
-
-  /// The sections that a run names, ascending.
-  static func sections(decoding record: RunRecord) throws(StatePage.Damage) -> [[UInt8]] {
-    var cursor = record.cursor
-    var sections: [[UInt8]] = []
-    var key: [UInt8] = []
-    while cursor.remaining > 0 {
-      try next(&cursor, &key, isFirst: sections.isEmpty)
-      sections.append(key)
-    }
-    return sections
-  }
-
-  /// Reads a key that follows another one.
-  static func next(
-    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool
-  ) throws(StatePage.Damage) {
-    guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
-      isFirst ? shared == 0 : key.withUnsafeBytes({ follows($0, shared: Int(shared), rest) }),
-      Int(shared) + rest.count <= Tree.keyLengthMax
-    else { throw StatePage.Damage("the keys of a run do not ascend") }
-    key.removeLast(key.count - Int(shared))
-    key.append(contentsOf: rest)
-  }
-
-  /// Whether a key comes after another one. What two keys share is all that they share, so the next byte decides.
-  @inline(__always)
-  fileprivate static func follows(
-    _ last: UnsafeRawBufferPointer, shared: Int, _ rest: UnsafeRawBufferPointer
-  ) -> Bool {
-    !rest.isEmpty && (shared == last.count || rest[0] > last[shared])
-  }
-
-  /// The page that has a key if any has it; nil if the key is before all pages. O(log pages).
-  func page(of key: [UInt8]) -> Int? { key.withUnsafeBytes { page(of: $0) } }
-
-  /// - Parameter start: a page that is not after it. Pages near that one are found sooner. O(log distance).
-  func page(of key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
-    // The first page that begins after the key is after `low`, which is not, or the first of all, and not after `high`.
-    var (low, high, step) = (start, pageCount, 1)
-    while low + step < high {
-      guard isAfter(low + step, key) else {
-        (low, step) = (low + step, step * 2)
-        continue
-      }
-      high = low + step
-    }
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if isAfter(middle, key) { high = middle } else { low = middle }
-    }
-    return low < high && !(low == start && isAfter(low, key)) ? low : nil
-  }
-
-  private func isAfter(_ page: Int, _ key: UnsafeRawBufferPointer) -> Bool {
-    withFirst(page) { $0.order(key) > 0 }
-  }
-
-  /// The first page that begins at or after a key.
-  func firstIndex(from key: [UInt8]) -> Int { key.withUnsafeBytes { firstIndex(from: $0) } }
-
-  private func firstIndex(from key: UnsafeRawBufferPointer) -> Int {
-    var (low, high) = (0, pageCount)
+  /// The first part that is not before something.
+  private func part(_ isBefore: (Head) -> Bool) -> Int {
+    var (low, high) = (0, heads.count)
     while low < high {
       let middle = (low + high) / 2
-      if withFirst(middle, { $0.order(key) < 0 }) { low = middle + 1 } else { high = middle }
+      if isBefore(heads[middle]) { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
-  // MARK: Groups
-
-  var groupCount: Int { groupEnds.count }
-
-  /// The group whose keys a page has.
-  func group(of page: Int) -> Int { Int(pages[page].group) }
-
-  /// The numbers, in their group, of the keys that a page has.
-  func numbers(of page: Int) -> Range<Int> {
-    let isLast = page + 1 == pageCount || pages[page + 1].group != pages[page].group
-    return Int(pages[page].number)..<(isLast ? keyCount(of: group(of: page)) : Int(pages[page + 1].number))
+  /// The first part from one on of which a key was there at the run's end, in a run that is a base or the first one; the
+  /// number of parts if there is none. O(parts).
+  func firstPartAtEnd(from part: Int) -> Int {
+    heads[part...].firstIndex { $0.count > 0 } ?? heads.count
   }
 
-  func pages(of group: Int) -> Range<Int> {
-    (group > 0 ? Int(groupEnds[group - 1].page) : 0)..<Int(groupEnds[group].page)
-  }
+  // MARK: Reading
 
-  func keyCount(of group: Int) -> Int { Int(groupEnds[group].number) }
+  fileprivate func known(_ part: Int) -> KeyDirectoryPart? { known.withLock { $0[part] } }
 
-  /// How many keys of some pages were there at the run's end; in a delta, by how much that differs from its begin. O(1).
-  func countAtEnd(of pages: Range<Int>) -> Int64 {
-    Int64(countAtEnd(before: pages.upperBound)) - Int64(countAtEnd(before: pages.lowerBound))
-  }
+  fileprivate func keep(_ read: KeyDirectoryPart, _ part: Int) { known.withLock { $0[part] = read } }
 
-  private func countAtEnd(before page: Int) -> Int32 { page < pageCount ? pages[page].count : count }
-
-  /// The first of some pages of which a key was there at the run's end, in a run that is a base or the first one; the end
-  /// of the range if there is none. O(log pages).
-  func firstAtEnd(in range: Range<Int>) -> Int {
-    guard !range.isEmpty else { return range.upperBound }
-    // The first page before whose end there are more keys than before the range.
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      if countAtEnd(before: middle + 1) > countAtEnd(before: range.lowerBound) {
-        high = middle
-      } else {
-        low = middle + 1
-      }
-    }
-    return low
-  }
-
-  /// At least one.
-  func chunks(of group: Int) -> ArraySlice<KeyChunk> {
-    chunks[(group > 0 ? Int(groupEnds[group - 1].chunk) : 0)..<Int(groupEnds[group].chunk)]
+  /// Whether a part begins as it is said here, and its pages before the next part.
+  fileprivate func fits(_ read: KeyDirectoryPart, _ part: Int) -> Bool {
+    read.withFirst(read.pages.lowerBound) { firsts.order(part, $0) == 0 }
+      && (part + 1 == partCount
+        || read.withFirst(read.pages.upperBound - 1) { firsts.order(part + 1, $0) > 0 })
   }
 }
 
-/// Ascending keys one after the other, read from what each does not share with the one before. Keys that are arrays took
-/// most of the time to read them.
-private struct KeyBytes: ~Copyable, @unchecked Sendable {
-  // Sendable because nobody changes it once it is in a directory.
-  private var bytes = RawBuffer(capacity: 1 << 10)
-  private var start = 0
-  private var isEmpty = true
-
-  /// Where the last key ends.
-  var end: Int { bytes.count }
-
-  subscript(range: Range<Int>) -> UnsafeRawBufferPointer {
-    @inline(__always) get { UnsafeRawBufferPointer(rebasing: bytes.bytes[range]) }
+extension KeySet {
+  /// A part of the directory. O(pages of the part) if it was not read before.
+  ///
+  /// - Parameter keeps: whether it stays in memory. A walk through all parts needs none of them again.
+  func part(_ index: Int, keeps: Bool = true) throws(StatePage.Damage) -> KeyDirectoryPart {
+    if let known = directory.known(index) { return known }
+    let head = directory.head(of: index)
+    let part = try KeyDirectoryPart(
+      decoding: reader.unkept(at: head.place), head, span: reader.root.end - reader.root.begin)
+    guard directory.fits(part, index) else {
+      throw StatePage.Damage("a part of a directory has other keys than it is said to have")
+    }
+    if keeps { directory.keep(part, index) }
+    return part
   }
 
-  /// Reads the next key.
-  mutating func append(_ cursor: inout ByteCursor) throws(StatePage.Damage) {
-    let last = self[start..<end]
-    guard let shared = cursor.varint(), shared <= UInt64(last.count), let rest = cursor.lengthPrefixed(),
-      isEmpty || KeyDirectory.follows(last, shared: Int(shared), rest),
-      Int(shared) + rest.count <= Tree.keyLengthMax
-    else { throw StatePage.Damage("the keys of a run do not ascend") }
-    let target = bytes.reserve(Int(shared) + rest.count)
-    target.copyMemory(from: bytes.base + start, byteCount: Int(shared))
-    if let base = rest.baseAddress { (target + Int(shared)).copyMemory(from: base, byteCount: rest.count) }
-    (start, isEmpty) = (bytes.count, false)
-    bytes.count += Int(shared) + rest.count
+  /// The first page that begins at or after a key. O(log pages), and a part is read unless one begins with the key.
+  func firstPage(from key: [UInt8]) throws(StatePage.Damage) -> Int {
+    let next = directory.firstPart(from: key)
+    guard next > 0, next == directory.partCount || directory.order(next, key) != 0 else {
+      return next < directory.partCount ? directory.page(ofPart: next) : 0
+    }
+    return try part(next - 1).firstPage(from: key)
+  }
+
+  /// The key with which a page begins. A part is read unless the page is the first of one.
+  func first(_ page: Int) throws(StatePage.Damage) -> [UInt8] {
+    let index = directory.part(ofPage: page)
+    guard directory.page(ofPart: index) < page else { return directory.first(index) }
+    return try part(index).first(page)
+  }
+
+  /// A page about in the middle of some, at least one: the first of a part if there is one, of which the key is known.
+  func middle(of pages: Range<Int>) -> Int {
+    let middle = (pages.lowerBound + pages.upperBound) / 2
+    let part = directory.part(ofPage: middle)
+    let (first, next) = (directory.page(ofPart: part), Int(directory.head(of: part).pages.upperBound))
+    if first > pages.lowerBound { return first }
+    return next < pages.upperBound ? next : middle
   }
 }

@@ -82,14 +82,14 @@ struct PageLives {
 
   /// Reads the head of a page.
   init(
-    _ cursor: inout ByteCursor, _ directory: KeyDirectory, page: Int, isBase: Bool
+    _ cursor: inout ByteCursor, _ part: KeyDirectoryPart, page: Int, isBase: Bool
   ) throws(StatePage.Damage) {
-    let count = directory.numbers(of: page).count
+    let count = part.numbers(of: page).count
     guard let begin = KeyBits(&cursor, count), let end = KeyBits(&cursor, count) else {
       throw StatePage.Damage("a page of keys does not say which were there")
     }
     (self.begin, self.end) = (begin, end)
-    guard atEnd(isBase: isBase).count(below: count) == directory.countAtEnd(of: page..<page + 1) else {
+    guard atEnd(isBase: isBase).count(below: count) == part.countAtEnd(of: page..<page + 1) else {
       throw StatePage.Damage("a page has other keys at its end than its run counts")
     }
   }
@@ -150,12 +150,9 @@ struct KeyGroupWriter: ~Copyable {
 
   /// Writes the group, and begins another one.
   ///
-  /// - Parameters:
-  ///   - changeCountMin: the fewest changes in a chunk that another one follows.
-  ///   - directory: gets where the chunks are.
-  mutating func finish(
-    _ output: RunOutput, changeCountMin: Int, to directory: inout RawBuffer
-  ) throws(StoreError) {
+  /// - Parameter changeCountMin: the fewest changes in a chunk that another one follows.
+  /// - Returns: the chunks.
+  mutating func finish(_ output: RunOutput, changeCountMin: Int) throws(StoreError) -> [KeyChunk] {
     changes.sort()
     var chunks: [KeyChunk] = []
     var buffer = RawBuffer(capacity: 1 << 12)
@@ -179,10 +176,9 @@ struct KeyGroupWriter: ~Copyable {
       chunks.append(KeyChunk(first: first, place: try output.append(buffer.bytes)))
       start = end
     } while start < changes.count
-    directory.append(varint: UInt64(chunks.count))
-    for chunk in chunks { chunk.append(to: &directory) }
     (bits, keyCount) = (KeyBits(), 0)
     changes.removeAll(keepingCapacity: true)
+    return chunks
   }
 }
 
@@ -223,8 +219,12 @@ private struct OpenChunk {
 
 extension KeySet {
   /// Which keys of a group are there after an event. O(changes of a chunk).
-  func lives(of group: Int, at sequence: UInt64) throws(StatePage.Damage) -> KeyLives {
-    let (chunks, keyCount, root) = (directory.chunks(of: group), directory.keyCount(of: group), reader.root)
+  ///
+  /// - Parameter part: of the directory, with the group.
+  func lives(
+    of group: Int, in part: KeyDirectoryPart, at sequence: UInt64
+  ) throws(StatePage.Damage) -> KeyLives {
+    let (chunks, keyCount, root) = (part.chunks(of: group), part.keyCount(of: group), reader.root)
     let index = chunks.lastIndex { root.begin + $0.first <= sequence } ?? chunks.startIndex
     var chunk = try OpenChunk(self, chunks[index], keyCount)
     let begin: KeyBits
@@ -239,13 +239,13 @@ extension KeySet {
   }
 
   /// When the keys of a group were there. O(changes of the group).
-  func moments(of group: Int) throws(StatePage.Damage) -> KeyMoments {
-    let keyCount = directory.keyCount(of: group)
+  func moments(of group: Int, in part: KeyDirectoryPart) throws(StatePage.Damage) -> KeyMoments {
+    let keyCount = part.keyCount(of: group)
     var changes: [(key: UInt8, moment: UInt64)] = []
     var (begin, now): (KeyBits?, KeyBits) = (nil, KeyBits())
     // So a key has at most one change at an event, and what is collected is bounded.
     var last = [UInt64](repeating: reader.root.begin, count: keyCount)
-    for known in directory.chunks(of: group) {
+    for known in part.chunks(of: group) {
       var chunk = try OpenChunk(self, known, keyCount)
       guard begin == nil || chunk.begin == now else {
         throw StatePage.Damage("a group of keys goes on with others than there were")

@@ -19,10 +19,10 @@ struct KeySetWriter: ~Copyable {
   private var keysInPage = 0
   private var lives = PageLives()
   private var stored = RawBuffer(capacity: 1 << 13)
-  private var names = KeyNames()
+  private var directory: KeyDirectoryWriter
   private var group: KeyGroupWriter
   private var tally: KeyTallyWriter
-  private var sections = KeyNames()
+  private var sections = AscendingKeysWriter()
   private var sectionTally: KeyTallyWriter
   private var section: [UInt8]?
   private var first: [UInt8] = []
@@ -31,6 +31,7 @@ struct KeySetWriter: ~Copyable {
 
   init(_ output: RunOutput, _ kind: KeyOwner.Kind, begin: UInt64, isBase: Bool, _ limits: RunLimits) {
     (self.output, self.kind, self.isBase, self.limits) = (output, kind, isBase, limits)
+    directory = KeyDirectoryWriter(output, pageCountMin: limits.directoryPageCountMin)
     group = KeyGroupWriter(begin: begin)
     tally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
     sectionTally = KeyTallyWriter(begin: begin, isBase: isBase, limits)
@@ -81,17 +82,17 @@ struct KeySetWriter: ~Copyable {
   }
 
   private mutating func flush(endsGroup: Bool) throws(StoreError) {
-    names.append(first)
     stored.removeAll()
     lives.append(keysInPage, to: &stored)
     stored.append(page.bytes)
-    try output.append(stored.bytes).append(to: &names.bytes)
-    names.bytes.append(varint: UInt64(keysInPage) << 1 | (endsGroup ? 1 : 0))
-    names.bytes.append(
-      varint: ZigZag.encode(lives.atEnd(isBase: isBase).count(below: keysInPage)))
+    directory.add(
+      .init(
+        place: try output.append(stored.bytes), keyCount: keysInPage,
+        count: lives.atEnd(isBase: isBase).count(below: keysInPage)),
+      first: first, endsGroup: endsGroup)
     lives = PageLives()
     if endsGroup {
-      try group.finish(output, changeCountMin: limits.chunkChangeCountMin, to: &names.bytes)
+      try directory.endGroup(group.finish(output, changeCountMin: limits.chunkChangeCountMin))
     }
     page.removeAll()
     keysInPage = 0
@@ -101,27 +102,11 @@ struct KeySetWriter: ~Copyable {
     guard count > 0 else { return KeySetRoot(kind: kind) }
     try flush(endsGroup: true)
     var root = KeySetRoot(kind: kind, count: count)
-    root.places = .init(pages: try output.append(names.bytes.bytes), tally: try tally.finish(output))
+    root.places = .init(pages: try directory.finish(), tally: try tally.finish(output))
     if kind.hasSections {
       root.sections = .init(
         pages: try output.append(sections.bytes.bytes), tally: try sectionTally.finish(output))
     }
     return root
-  }
-}
-
-/// Ascending keys, each without what it shares with the one before.
-private struct KeyNames: ~Copyable {
-  var bytes = RawBuffer(capacity: 1 << 12)
-  private var last: [UInt8] = []
-
-  mutating func append(_ key: [UInt8]) {
-    let shared = key.withUnsafeBytes { key in
-      last.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
-    }
-    bytes.append(varint: UInt64(shared))
-    bytes.append(varint: UInt64(key.count - shared))
-    key.withUnsafeBytes { bytes.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
-    last = key
   }
 }

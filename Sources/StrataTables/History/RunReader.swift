@@ -85,12 +85,13 @@ final class RunReader: Sendable {
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
   func record(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     if let record = cache.record(of: owner, at: place.offset) { return record }
-    let record = try read(place, isInner: isInner)
+    let record = try unkept(at: place, isInner: isInner)
     cache.add(record, of: owner, at: place.offset)
     return record
   }
 
-  private func read(_ place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+  /// The same, always from the file. It is not kept in memory.
+  func unkept(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
     return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
@@ -171,8 +172,7 @@ final class RunReader: Sendable {
   private func directory(of root: KeySetRoot) throws(StatePage.Damage) -> KeyDirectory {
     guard let place = root.places?.pages else { return .empty }
     if let known = directories.withLock({ $0[place.offset] }) { return known }
-    let directory = try KeyDirectory(
-      decoding: read(place), keys: root.count, span: self.root.end - self.root.begin)
+    let directory = try KeyDirectory(decoding: unkept(at: place), keys: root.count)
     directories.withLock { $0[place.offset] = directory }
     return directory
   }
@@ -180,7 +180,7 @@ final class RunReader: Sendable {
   /// The sections that keys name, which stay in memory as well.
   func sections(of place: RunPlace) throws(StatePage.Damage) -> [[UInt8]] {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
-    let names = try KeyDirectory.sections(decoding: read(place))
+    let names = try AscendingKeys.all(decoding: unkept(at: place))
     sections.withLock { $0[place.offset] = names }
     return names
   }

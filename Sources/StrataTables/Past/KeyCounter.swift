@@ -20,10 +20,18 @@ struct KeyCounter {
   private let sequence: UInt64
   private let counts: KeyCounts
   private let sweep: RunSweep?
+
+  /// A page, and the part of the directory that has it.
+  private struct Place {
+    var partIndex: Int
+    var part: KeyDirectoryPart
+    var page: Int
+  }
+
   // What was looked at last: the next key is often near.
   private var page: (index: Int, keys: KeyPage)?
   private var group: (number: Int, lives: KeyLives)?
-  private var lastIndex = 0
+  private var place: Place?
 
   /// - Parameters:
   ///   - counts: of the groups, after the event.
@@ -36,64 +44,83 @@ struct KeyCounter {
 
   /// How many keys are less, as in `KeyCount`. O(log n + keys of a page + changes of a chunk).
   mutating func count(below key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> Int64 {
-    guard let index = goToPage(of: key) else { return 0 }
-    guard keys.directory.begins(index, with: key) else { return try found(key, inPage: index).count }
-    let group = keys.directory.group(of: index)
-    let pages = keys.directory.pages(of: group).lowerBound..<index
+    guard let partIndex = part(of: key) else { return 0 }
+    if keys.directory.order(partIndex, key) == 0 {
+      return counts.before[keys.directory.group(ofPart: partIndex)]
+    }
+    let (part, index) = try goToPage(of: key, inPart: partIndex)
+    guard part.begins(index, with: key) else { return try found(key, inPage: index, of: part).count }
+    let group = part.group(of: index)
+    let pages = part.pages(of: group).lowerBound..<index
     guard !pages.isEmpty else { return counts.before[group] }
-    if isAtEnd { return try before(group) &+ keys.directory.countAtEnd(of: pages) }
+    if isAtEnd { return try before(group, in: part) &+ part.countAtEnd(of: pages) }
     return counts.before[group]
-      &+ (try lives(of: group)).count(below: keys.directory.numbers(of: index).lowerBound)
+      &+ (try lives(of: group, in: part)).count(below: part.numbers(of: index).lowerBound)
   }
 
   /// The same, and whether the key is there.
   mutating func find(_ key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
-    guard let index = goToPage(of: key) else { return KeyCount() }
-    return try found(key, inPage: index)
+    guard let partIndex = part(of: key) else { return KeyCount() }
+    let (part, index) = try goToPage(of: key, inPart: partIndex)
+    return try found(key, inPage: index, of: part)
   }
 
-  private mutating func goToPage(of key: UnsafeRawBufferPointer) -> Int? {
-    guard let index = keys.directory.page(of: key, from: lastIndex) else { return nil }
-    lastIndex = index
-    return index
+  /// The part of the directory that has a key if any has it.
+  private func part(of key: UnsafeRawBufferPointer) -> Int? {
+    keys.directory.part(of: key, from: place?.partIndex ?? 0)
+  }
+
+  private mutating func goToPage(
+    of key: UnsafeRawBufferPointer, inPart index: Int
+  ) throws(StatePage.Damage) -> (part: KeyDirectoryPart, page: Int) {
+    let last = place?.partIndex == index ? place : nil
+    let part = if let last { last.part } else { try keys.part(index) }
+    // A part begins with its first page.
+    let page = part.page(of: key, from: last?.page) ?? part.pages.lowerBound
+    place = Place(partIndex: index, part: part, page: page)
+    return (part, page)
   }
 
   private mutating func found(
-    _ key: UnsafeRawBufferPointer, inPage index: Int
+    _ key: UnsafeRawBufferPointer, inPage index: Int, of part: KeyDirectoryPart
   ) throws(StatePage.Damage) -> KeyCount {
-    let page = try page(at: index)
+    let page = try page(at: index, in: part)
     let (place, isFound) = try page.place(of: key)
-    let group = keys.directory.group(of: index)
+    let group = part.group(of: index)
     guard !isAtEnd else {
       return KeyCount(
-        count: try before(group)
-          &+ keys.directory.countAtEnd(of: keys.directory.pages(of: group).lowerBound..<index)
+        count: try before(group, in: part)
+          &+ part.countAtEnd(of: part.pages(of: group).lowerBound..<index)
           &+ page.lives.count(below: place),
         isAlive: isFound ? page.lives.now[place] : nil)
     }
-    let number = keys.directory.numbers(of: index).lowerBound + place
-    let lives = try lives(of: group)
+    let number = part.numbers(of: index).lowerBound + place
+    let lives = try lives(of: group, in: part)
     return KeyCount(
       count: counts.before[group] &+ lives.count(below: number), isAlive: isFound ? lives.now[number] : nil)
   }
 
-  private mutating func page(at index: Int) throws(StatePage.Damage) -> KeyPage {
+  private mutating func page(
+    at index: Int, in part: KeyDirectoryPart
+  ) throws(StatePage.Damage) -> KeyPage {
     if let page, page.index == index { return page.keys }
-    let read = try KeyPage(keys, at: index, sweep)
+    let read = try KeyPage(keys, at: index, in: part, sweep)
     page = (index, read)
     return read
   }
 
-  private mutating func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
+  private mutating func lives(
+    of number: Int, in part: KeyDirectoryPart
+  ) throws(StatePage.Damage) -> KeyLives {
     if let group, group.number == number { return group.lives }
-    let lives = try keys.lives(of: number, at: sequence, counted: counts)
+    let lives = try keys.lives(of: number, in: part, at: sequence, counted: counts)
     group = (number, lives)
     return lives
   }
 
   /// How many keys of the groups before one were there at the run's end.
-  private func before(_ group: Int) throws(StatePage.Damage) -> Int64 {
-    guard keys.directory.countAtEnd(of: keys.directory.pages(of: group)) == counts.count(of: group) else {
+  private func before(_ group: Int, in part: KeyDirectoryPart) throws(StatePage.Damage) -> Int64 {
+    guard part.countAtEnd(of: part.pages(of: group)) == counts.count(of: group) else {
       throw KeySet.miscounted
     }
     return counts.before[group]
@@ -103,10 +130,10 @@ struct KeyCounter {
 extension KeySet {
   /// Which keys of a group are there after an event, if they are as many as were counted after it.
   func lives(
-    of group: Int, at sequence: UInt64, counted: KeyCounts
+    of group: Int, in part: KeyDirectoryPart, at sequence: UInt64, counted: KeyCounts
   ) throws(StatePage.Damage) -> KeyLives {
-    let lives = try lives(of: group, at: sequence)
-    guard lives.count(below: directory.keyCount(of: group)) == counted.count(of: group) else {
+    let lives = try lives(of: group, in: part, at: sequence)
+    guard lives.count(below: part.keyCount(of: group)) == counted.count(of: group) else {
       throw Self.miscounted
     }
     return lives

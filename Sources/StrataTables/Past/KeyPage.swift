@@ -10,16 +10,19 @@ internal import StrataBase
 struct KeyPage {
   private let page: RunRecord
   private let keys: ByteCursor
-  private let (directory, index): (KeyDirectory, Int)
+  private let (part, index): (KeyDirectoryPart, Int)
   /// Its keys at the end of the run, by their places in the page.
   let lives: KeyLives
 
-  init(_ keys: KeySet, at index: Int, _ sweep: RunSweep?) throws(StatePage.Damage) {
-    let place = keys.directory.place(of: index)
+  /// - Parameter part: of the directory, with the page.
+  init(
+    _ keys: KeySet, at index: Int, in part: KeyDirectoryPart, _ sweep: RunSweep?
+  ) throws(StatePage.Damage) {
+    let place = part.place(of: index)
     if let sweep { page = try sweep.record(at: place) } else { page = try keys.reader.record(at: place) }
-    (directory, self.index) = (keys.directory, index)
+    (self.part, self.index) = (part, index)
     var cursor = page.cursor
-    lives = try PageLives(&cursor, directory, page: index, isBase: keys.reader.root.isBase)
+    lives = try PageLives(&cursor, part, page: index, isBase: keys.reader.root.isBase)
       .atEnd(isBase: keys.reader.root.isBase)
     self.keys = cursor
   }
@@ -29,12 +32,12 @@ struct KeyPage {
   func place(of key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> (place: Int, isFound: Bool) {
     let key = ByteRun(key)
     var cursor = keys
-    let count = directory.numbers(of: index).count
+    let count = part.numbers(of: index).count
     // How long the last key is, and how much of the key that is looked for it begins with.
     var (length, matched) = (0, 0)
     for place in 0..<count {
       guard let shared = cursor.varint(), shared <= UInt64(length), let rest = cursor.lengthPrefixed(),
-        place > 0 || directory.withFirst(index, { rest.hasSameBytes(as: $0) }),
+        place > 0 || part.withFirst(index, { rest.hasSameBytes(as: $0) }),
         let section = cursor.varint(), let id = cursor.varint()
       else { throw StatePage.Damage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count

@@ -62,17 +62,17 @@ extension KeysAt {
   ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
     var (begin, end) = ((key: low, rank: first), high)
     while true {
-      var widest: (directory: KeyDirectory, pages: Range<Int>)?
+      var widest: (keys: KeySet, pages: Range<Int>)?
       for part in parts {
-        let pages = pages(part, from: begin.key, to: end)
-        if pages.count > widest?.pages.count ?? 0 { widest = (part.keys.directory, pages) }
+        let pages = try pages(part, from: begin.key, to: end)
+        if pages.count > widest?.pages.count ?? 0 { widest = (part.keys, pages) }
       }
-      guard let (directory, pages) = widest else { return begin }
+      guard let (keys, pages) = widest else { return begin }
       // After that, no page of this run begins in between.
       var (below, above) = (pages.lowerBound, pages.upperBound)
       while below < above {
-        let middle = (below + above) / 2
-        let key = directory.first(middle)
+        let middle = keys.middle(of: below..<above)
+        let key = try keys.first(middle)
         let before = try count(from: [], to: key)
         if before <= rank {
           (begin, below) = ((key, before), middle + 1)
@@ -92,7 +92,7 @@ extension KeysAt {
   ) throws(StatePage.Damage) {
     var places: [KeyPosition] = []
     for part in parts {
-      let place = KeyPosition(part, of: self, from: low, to: high, budget)
+      let place = try KeyPosition(part, of: self, from: low, to: high, budget)
       var isThere = try place.next()
       while isThere, place.cursor.key.isBefore(low) { isThere = try place.next() }
       if isThere { places.append(place) }
@@ -130,26 +130,36 @@ private final class KeyPosition {
   private let part: KeysAt.Part
   private let keys: KeysAt
   private let budget: PageBudget?
-  /// The first key after the walk, and the first page that begins with it or later.
+  /// The first key after the walk.
   private let high: [UInt8]?
-  private let pageEnd: Int
   @exclusivity(unchecked) private(set) var cursor: KeyCursor
   @exclusivity(unchecked) private var group: (number: Int, lives: KeyLives)?
+  /// The part of the directory that the walk is in, with its index, and its pages that begin before the end of the walk.
+  @exclusivity(unchecked) private var pages: (index: Int, part: KeyDirectoryPart, end: Int)
 
-  init(_ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?) {
+  init(
+    _ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?
+  ) throws(StatePage.Damage) {
     (self.part, self.keys, self.high, self.budget) = (part, keys, high, budget)
-    let directory = part.keys.directory
-    pageEnd = high.map { directory.firstIndex(from: $0) } ?? directory.pageCount
-    cursor = KeyCursor(part.keys, page: directory.page(of: low) ?? 0)
+    let index = part.keys.directory.part(of: low) ?? 0
+    pages = try Self.pages(ofPart: index, of: part.keys, to: high)
+    let begin = low.withUnsafeBytes { [pages] in pages.part.page(of: $0) }
+    cursor = KeyCursor(part.keys, page: begin ?? pages.part.pages.lowerBound)
+  }
+
+  private static func pages(
+    ofPart index: Int, of keys: KeySet, to high: [UInt8]?
+  ) throws(StatePage.Damage) -> (index: Int, part: KeyDirectoryPart, end: Int) {
+    let part = try keys.part(index)
+    return (index, part, high.map { part.firstPage(from: $0) } ?? part.pages.upperBound)
   }
 
   /// Goes to the next key of the range. Pages of which no key is there are not read: of a million keys that come later, an
   /// early state has few. False at the end.
   func next() throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
-      let page = part.isFirst ? try firstPage(from: cursor.nextPage) : cursor.nextPage
-      guard page < pageEnd else { return false }
-      cursor.skip(toPage: page)
+      guard let page = try nextPage() else { return false }
+      cursor.skip(toPage: page, in: pages.part)
       budget?.left -= 1
     }
     guard try cursor.next() else { return false }
@@ -168,36 +178,66 @@ private final class KeyPosition {
     // A walk with a budget does without the counts.
     let lives =
       if budget == nil {
-        try part.keys.lives(of: number, at: keys.sequence, counted: keys.groupCounts()[part.index])
+        try part.keys.lives(
+          of: number, in: pages.part, at: keys.sequence, counted: keys.groupCounts()[part.index])
       } else {
-        try part.keys.lives(of: number, at: keys.sequence)
+        try part.keys.lives(of: number, in: pages.part, at: keys.sequence)
       }
     group = (number, lives)
     return lives
   }
 
-  /// The first page at or after one of which a key is there, for the first part. With a budget, and inside of a run, that
-  /// is known only of the group that the walk is in. O(log pages + pages of a group + changes of a chunk).
-  private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
+  // MARK: Pages
+
+  /// The next page that is read; nil at the end of the walk.
+  private func nextPage() throws(StatePage.Damage) -> Int? {
+    var page = cursor.nextPage
+    while true {
+      if page < pages.end { page = try firstPage(from: page) }
+      if page < pages.end { return page }
+      guard pages.end == pages.part.pages.upperBound else { return nil }
+      let next = try nextPart()
+      guard next < part.keys.directory.partCount,
+        high.map({ part.keys.directory.order(next, $0) < 0 }) ?? true
+      else { return nil }
+      pages = try Self.pages(ofPart: next, of: part.keys, to: high)
+      page = pages.part.pages.lowerBound
+    }
+  }
+
+  /// The next part of the directory, for the first run one of which a key is there, as far as that is known.
+  private func nextPart() throws(StatePage.Damage) -> Int {
     let directory = part.keys.directory
-    guard !isAtEnd else { return index < pageEnd ? directory.firstAtEnd(in: index..<pageEnd) : index }
+    guard part.isFirst else { return pages.index + 1 }
+    if isAtEnd { return directory.firstPartAtEnd(from: pages.index + 1) }
+    guard budget == nil else { return pages.index + 1 }
+    return directory.part(ofGroup: try firstGroup(from: pages.part.groups.upperBound))
+  }
+
+  /// The first page at or after one of which a key is there, for the first run; the end of the part if it has none. With a
+  /// budget, and inside of a run, that is known only of the group that the walk is in. O(log pages + pages of a group +
+  /// changes of a chunk).
+  private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
+    let known = pages.part
+    guard part.isFirst else { return index }
+    guard !isAtEnd else { return known.firstAtEnd(in: index..<known.pages.upperBound) }
     var index = index
-    while index < pageEnd {
-      let number = directory.group(of: index)
+    while index < pages.end {
+      let number = known.group(of: index)
       guard budget == nil || number == group?.number else { return index }
-      let pages = directory.pages(of: number)
-      if let key = try lives(of: number).now.first(from: directory.numbers(of: index).lowerBound) {
-        return (index..<pages.upperBound).first { directory.numbers(of: $0).contains(key) } ?? index
+      let ofGroup = known.pages(of: number)
+      if let key = try lives(of: number).now.first(from: known.numbers(of: index).lowerBound) {
+        return (index..<ofGroup.upperBound).first { known.numbers(of: $0).contains(key) } ?? index
       }
-      index = pages.upperBound
-      guard budget == nil, index < pageEnd else { continue }
+      index = ofGroup.upperBound
+      guard budget == nil, index < pages.end else { continue }
       let next = try firstGroup(from: number + 1)
-      index = next < directory.groupCount ? directory.pages(of: next).lowerBound : pageEnd
+      index = next < known.groups.upperBound ? known.pages(of: next).lowerBound : known.pages.upperBound
     }
     return index
   }
 
-  /// The first group at or after one of which a key is there, for the first part. O(log groups).
+  /// The first group at or after one of which a key is there, for the first run. O(log groups).
   private func firstGroup(from index: Int) throws(StatePage.Damage) -> Int {
     let before = try keys.groupCounts()[part.index].before
     guard index < before.count else { return index }

@@ -33,7 +33,8 @@ final class KeysAt: Sendable {
   /// The counts of the groups of each part, once they were asked for.
   private let known = Lock<[KeyCounts]?>(nil)
 
-  /// Nil if a run does not have the owner's keys. O(runs), and O(pages) of a run that was not looked at before.
+  /// Nil if a run does not have the owner's keys. O(runs), and O(parts of its directory) of a run that was not looked at
+  /// before.
   ///
   /// - Parameter total: how many keys there are, if that is known without their groups.
   init?(
@@ -147,29 +148,35 @@ final class KeysAt: Sendable {
   // MARK: Ranges
 
   /// About how many pages of all runs have keys of a range. O(runs · log n).
-  func pageCount(from low: [UInt8], to high: [UInt8]?) -> Int {
-    parts.reduce(0) { $0 + 1 + pages($1, from: low, to: high).count }
+  func pageCount(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
+    var count = 0
+    for part in parts { count += 1 + (try pages(part, from: low, to: high)).count }
+    return count
   }
 
   /// The pages that begin inside a range, and not with its first key.
-  func pages(_ part: Part, from low: [UInt8], to high: [UInt8]?) -> Range<Int> {
-    let directory = part.keys.directory
-    var first = directory.firstIndex(from: low)
-    if first < directory.pageCount, directory.begins(first, with: low) { first += 1 }
-    let end = high.map { directory.firstIndex(from: $0) } ?? directory.pageCount
+  func pages(
+    _ part: Part, from low: [UInt8], to high: [UInt8]?
+  ) throws(StatePage.Damage) -> Range<Int> {
+    let pageCount = part.keys.directory.pageCount
+    var first = try part.keys.firstPage(from: low)
+    if first < pageCount, try part.keys.first(first) == low { first += 1 }
+    let end = if let high { try part.keys.firstPage(from: high) } else { pageCount }
     return first..<max(first, end)
   }
 
   /// Keys at which pages begin, ascending: fewer than a number, and between two of them are about as many pages. With all
   /// runs together, no part has more than two of that number's shares.
-  func cuts(from low: [UInt8], to high: [UInt8]?, partCount: Int) -> [[UInt8]] {
+  func cuts(
+    from low: [UInt8], to high: [UInt8]?, partCount: Int
+  ) throws(StatePage.Damage) -> [[UInt8]] {
     var candidates: [(key: [UInt8], weight: Double)] = []
     for part in parts {
-      let pages = pages(part, from: low, to: high)
+      let pages = try pages(part, from: low, to: high)
       let count = min(partCount, pages.count)
       for index in 0..<count {
         let page = pages.lowerBound + pages.count * index / count
-        candidates.append((part.keys.directory.first(page), Double(pages.count) / Double(count)))
+        candidates.append((try part.keys.first(page), Double(pages.count) / Double(count)))
       }
     }
     candidates.sort { $0.key.isBefore($1.key) }

@@ -69,7 +69,7 @@ final class PastTree: Sendable {
     guard total > 0 else { return Tree(pageSize: pageSize) }
     let wholeCountMax = keys.limits.wholeKeyCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
-    var pages = keys.pageCount(from: prefix, to: end)
+    var pages = try keys.pageCount(from: prefix, to: end)
     // Few keys may lie in many pages, beside others that are not there.
     guard pages > bottomPageCount, max(Int(total), pages) > wholeCountMax else { return try content(part) }
     // Each level of pages leaves at most an eighth.
@@ -99,7 +99,7 @@ final class PastTree: Sendable {
 
   private func made(_ part: PagePart, _ source: PageSource) throws(StatePage.Damage) -> PageRef {
     let (low, high) = range(part)
-    if part.height > Self.bottom, keys.pageCount(from: low, to: high) > bottomPageCount {
+    if part.height > Self.bottom, try keys.pageCount(from: low, to: high) > bottomPageCount {
       return inner(part, try children(part), source)
     }
     let tree = try content(part)
@@ -144,7 +144,7 @@ final class PastTree: Sendable {
   /// The parts below one, each with a key.
   private func children(_ part: PagePart) throws(StatePage.Damage) -> [PagePart] {
     let (low, high) = range(part)
-    let cuts = keys.cuts(from: low, to: high, partCount: PageLayout.childCountMax)
+    let cuts = try keys.cuts(from: low, to: high, partCount: PageLayout.childCountMax)
     var parts: [PagePart] = []
     var sum: UInt64 = 0
     for (index, total) in try keys.counts(from: low, to: high, cutAt: cuts).enumerated() {

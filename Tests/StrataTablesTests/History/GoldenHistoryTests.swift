@@ -1,4 +1,4 @@
-// The kept stores with a history of version 2.0, without keys and with them: what this code reads in them is what was
+// The kept stores with a history of version 3.0, without keys and with them: what this code reads in them is what was
 // written, today and later.
 
 import Foundation
@@ -20,12 +20,12 @@ private enum GoldenHistory: CaseIterable {
     switch self {
     case .rows:
       GoldenFiles(
-        "history-2.0/documents.store",
+        "history-3.0/documents.store",
         "A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event."
       )
     case .keys:
       GoldenFiles(
-        "history-2.0/keys.store",
+        "history-3.0/keys.store",
         "The same with the keys of all rows, and of a list whose sections are ordered by values of their items."
       )
     }
@@ -54,6 +54,7 @@ private enum GoldenHistory: CaseIterable {
     options.runLimits.keepsKeys = self == .keys
     options.runLimits.keyCountMax = 3
     options.runLimits.groupKeyCountMax = 8
+    options.runLimits.directoryPageCountMin = 4
     options.runLimits.chunkChangeCountMin = 5
     options.runLimits.laggingCount = 1
     return options

@@ -25,6 +25,7 @@ internal import Testing
     options.runLimits.wholeInterval = 3
     options.runLimits.keyCountMax = 2
     options.runLimits.groupKeyCountMax = 5
+    options.runLimits.directoryPageCountMin = 2
     options.runLimits.chunkChangeCountMin = 3
     return options
   }

@@ -49,6 +49,7 @@ enum HistoryStore {
     options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.groupKeyCountMax = [1, 3, 20, 256].randomElement(using: &random)!
+    options.runLimits.directoryPageCountMin = [1, 2, 7, 128].randomElement(using: &random)!
     options.runLimits.chunkChangeCountMin = [1, 4, 30, 1_024].randomElement(using: &random)!
     options.runLimits.madeKeysByteCountMax = [1, 400, 5_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.wholeKeyCountMax = [0, 8, 64].randomElement(using: &random)!

@@ -21,10 +21,22 @@ private struct ForgedKeys {
     var chunks: [(first: UInt64, bytes: [UInt8])]
   }
 
+  /// What the directory says of a part.
+  struct Head {
+    var first: [UInt8]
+    /// Of pages, groups and keys.
+    var numbers: [UInt64]
+    var count: Int64
+  }
+
   var begin: UInt64
   var end: UInt64
   var isBase: Bool
   var groups: [Group] = []
+  /// The groups of a part of the directory.
+  let partLength: Int
+  /// Changes what is said of the parts.
+  var forge: (inout [Head]) -> Void = { _ in }
 
   static func varint(_ number: UInt64) -> [UInt8] {
     var (number, bytes) = (number, [UInt8]())
@@ -51,9 +63,9 @@ private struct ForgedKeys {
   /// - Parameter keys: ascending.
   init(
     _ keys: [KeyRecord], begin: UInt64, end: UInt64, isBase: Bool, pageLength: Int, groupLength: Int,
-    changeCountMin: Int
+    partLength: Int, changeCountMin: Int
   ) {
-    (self.begin, self.end, self.isBase) = (begin, end, isBase)
+    (self.begin, self.end, self.isBase, self.partLength) = (begin, end, isBase, partLength)
     for start in stride(from: 0, to: keys.count, by: groupLength) {
       let all = Array(keys[start..<min(start + groupLength, keys.count)])
       var group = Group(pages: [], chunks: [])
@@ -101,17 +113,39 @@ private struct ForgedKeys {
       place.append(to: &buffer)
       return Array(buffer.bytes)
     }
-    var (directory, last, count): ([UInt8], [UInt8], UInt64) = ([], [], 0)
-    for group in groups {
-      for (index, page) in group.pages.enumerated() {
-        let endsGroup = index == group.pages.count - 1
-        directory += Self.key(page.first, after: last) + encoded(try append(page.bytes))
-        directory += Self.varint(page.keyCount << 1 | (endsGroup ? 1 : 0))
-        directory += Self.varint(ZigZag.encode(page.count))
-        (last, count) = (page.first, count &+ page.keyCount)
+    func part(_ groups: ArraySlice<Group>) throws -> RunPlace {
+      var (part, last): ([UInt8], [UInt8]) = ([], [])
+      for group in groups {
+        for (index, page) in group.pages.enumerated() {
+          let endsGroup = index == group.pages.count - 1
+          part += Self.key(page.first, after: last) + encoded(try append(page.bytes))
+          part += Self.varint(page.keyCount << 1 | (endsGroup ? 1 : 0))
+          part += Self.varint(ZigZag.encode(page.count))
+          last = page.first
+        }
+        part += Self.varint(UInt64(group.chunks.count))
+        for chunk in group.chunks { part += Self.varint(chunk.first) + encoded(try append(chunk.bytes)) }
       }
-      directory += Self.varint(UInt64(group.chunks.count))
-      for chunk in group.chunks { directory += Self.varint(chunk.first) + encoded(try append(chunk.bytes)) }
+      return try append(part)
+    }
+    var (heads, places): ([Head], [RunPlace]) = ([], [])
+    for start in stride(from: 0, to: groups.count, by: partLength) {
+      let own = groups[start..<min(start + partLength, groups.count)]
+      let pages = own.flatMap(\.pages)
+      heads.append(
+        Head(
+          first: pages[0].first,
+          numbers: [UInt64(pages.count), UInt64(own.count), pages.reduce(0) { $0 &+ $1.keyCount }],
+          count: pages.reduce(0) { $0 &+ $1.count }))
+      places.append(try part(own))
+    }
+    let count = heads.reduce(0) { $0 &+ $1.numbers[2] }
+    forge(&heads)
+    var (directory, last): ([UInt8], [UInt8]) = ([], [])
+    for (head, place) in zip(heads, places) {
+      directory += Self.key(head.first, after: last) + encoded(place)
+      directory += head.numbers.flatMap(Self.varint) + Self.varint(ZigZag.encode(head.count))
+      last = head.first
     }
     let pages = try append(directory)
     let nothing = try append([0])
@@ -124,8 +158,7 @@ private struct ForgedKeys {
     let place = try output.append(buffer.bytes)
     try output.finish()
     let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
-    let known = try KeyDirectory(
-      decoding: reader.record(at: pages), keys: count, span: end - begin)
+    let known = try KeyDirectory(decoding: reader.record(at: pages), keys: count)
     var set = KeySetRoot(kind: .rows, count: count)
     set.places = .init(pages: pages, tally: nothing)
     return KeySet(reader: reader, root: set, directory: known)
@@ -170,6 +203,7 @@ private struct ForgedKeys {
       ForgedKeys(
         keys, begin: 10, end: 40, isBase: isBase, pageLength: pageLength,
         groupLength: pageLength * Int.random(in: 1...3, using: &random),
+        partLength: Int.random(in: 1...4, using: &random),
         changeCountMin: Int.random(in: 1...20, using: &random))
     )
   }
@@ -188,13 +222,14 @@ private struct ForgedKeys {
       for sequence in 9...41 as ClosedRange<UInt64> {
         var before = 0
         for group in 0..<keys.directory.groupCount {
-          let lives = try keys.lives(of: group, at: sequence)
-          for key in 0..<keys.directory.keyCount(of: group) {
+          let part = try keys.part(ofGroup: group)
+          let lives = try keys.lives(of: group, in: part, at: sequence)
+          for key in 0..<part.keyCount(of: group) {
             let record = expected[before + key]
             let isAlive = record.isAlive != (record.moments.count { $0 <= sequence } % 2 == 1)
             #expect(lives.now[key] == isAlive, "run \(runs.count), at \(sequence)")
           }
-          before += keys.directory.keyCount(of: group)
+          before += part.keyCount(of: group)
         }
         #expect(before == expected.count)
       }
@@ -209,9 +244,12 @@ private struct ForgedKeys {
       (0..<6).map {
         KeyRecord(key: Array("key \($0)".utf8), idLength: 1, isAlive: true, moments: [12, 20, 30])
       })
-    /// A group of two pages, with two keys each, and one of a page of two keys, all in chunks of five changes or more.
-    func forged(isBase: Bool = true) -> ForgedKeys {
-      ForgedKeys(alive, begin: 10, end: 40, isBase: isBase, pageLength: 2, groupLength: 4, changeCountMin: 5)
+    /// A group of two pages, with two keys each, and one of a page of two keys, all in chunks of five changes or more. Both
+    /// groups are in one part of the directory, or each in one of its own.
+    func forged(isBase: Bool = true, partLength: Int = 2) -> ForgedKeys {
+      ForgedKeys(
+        alive, begin: 10, end: 40, isBase: isBase, pageLength: 2, groupLength: 4, partLength: partLength,
+        changeCountMin: 5)
     }
     #expect(try Self.records(forged().open(files)).count == 6)
     #expect(forged().groups.map { $0.chunks.map(\.first) } == [[0, 20], [0]])
@@ -261,6 +299,32 @@ private struct ForgedKeys {
         #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
       }
     }
+    let parts: [(String, (inout [ForgedKeys.Head]) -> Void)] = [
+      ("a part that begins with another key", { $0[1].first[4] += 1 }),
+      ("a part that begins in the one before", { $0[1].first = Array("key 2".utf8) }),
+      ("parts that do not ascend", { $0[1].first = Array("key 0".utf8) }),
+      ("a page more", { $0[0].numbers[0] += 1 }),
+      ("no page", { $0[1].numbers[0] = 0 }),
+      ("a group more", { $0[0].numbers[1] += 1 }),
+      ("no group", { $0[1].numbers[1] = 0 }),
+      ("more groups than pages", { $0[1].numbers[1] = 2 }),
+      ("other keys than there are", { $0[0].numbers[2] += 1 }),
+      (
+        "a key of the next part",
+        {
+          $0[0].numbers[2] += 1; $0[1].numbers[2] -= 1
+        }
+      ),
+      ("another count", { $0[0].count += 1 }),
+      ("a greater count than keys", { $0[1].count = 3 }),
+      ("the smallest count", { $0[1].count = .min }),
+    ]
+    for (what, forge) in parts {
+      var keys = forged(partLength: 1)
+      #expect(try Self.records(keys.open(files)).count == 6)
+      keys.forge = forge
+      #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
+    }
     // A key that was never there is only in a run if something is wrong.
     var never = forged()
     never.groups[1].chunks[0].bytes = [0]
@@ -289,7 +353,7 @@ private struct ForgedKeys {
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let page = Int.random(in: forged.groups[group].pages.indices, using: &random)
         let chunk = Int.random(in: forged.groups[group].chunks.indices, using: &random)
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
         case 0: change(&forged.groups[group].pages[page].bytes)
         case 1: change(&forged.groups[group].chunks[chunk].bytes)
         case 2: change(&forged.groups[group].pages[page].first)
@@ -298,22 +362,40 @@ private struct ForgedKeys {
         case 4:
           forged.groups[group].pages[page].count = [.min, -300, -1, 0, 1, 300, .max].randomElement(
             using: &random)!
-        default:
+        case 5:
           forged.groups[group].chunks[chunk].first = [0, 1, 29, 30, 31, .max].randomElement(using: &random)!
+        default:
+          let (field, sign) = (Int.random(in: 0..<5, using: &random), Bool.random(using: &random))
+          let number = [0, 1, 2, 255, UInt64(Int32.max), .max].randomElement(using: &random)!
+          let byte = UInt8.random(in: 0...255, using: &random)
+          forged.forge = {
+            let part = group % $0.count
+            switch field {
+            case 3: $0[part].first[$0[part].first.count - 1] = byte
+            case 4: $0[part].count = Int64(bitPattern: number) * (sign ? 1 : -1)
+            default: $0[part].numbers[field] = number
+            }
+          }
         }
       }
       do {
         let keys = try forged.open(files)
         for group in 0..<keys.directory.groupCount {
-          for sequence in [9, 10, 11, 25, 40, 41] as [UInt64] { _ = try? keys.lives(of: group, at: sequence) }
-        }
-        for page in 0..<keys.directory.pageCount {
-          let first = keys.directory.first(page)
-          _ = try? first.lendBytes { first throws(StatePage.Damage) in
-            try KeyPage(keys, at: page, nil).place(of: first)
+          for sequence in [9, 10, 11, 25, 40, 41] as [UInt64] {
+            _ = try? keys.lives(of: group, in: keys.part(ofGroup: group), at: sequence)
           }
         }
-        _ = keys.directory.firstAtEnd(in: 0..<keys.directory.pageCount)
+        for page in 0..<keys.directory.pageCount {
+          guard let first = try? keys.first(page) else { continue }
+          _ = try? first.lendBytes { first throws(StatePage.Damage) in
+            try KeyPage(keys, at: page, in: keys.part(ofPage: page), nil).place(of: first)
+          }
+          _ = try? keys.firstPage(from: first + [0])
+        }
+        for part in 0..<keys.directory.partCount {
+          guard let part = try? keys.part(part) else { continue }
+          _ = part.firstAtEnd(in: part.pages)
+        }
         _ = try Self.records(keys)
         right += 1
       } catch is StatePage.Damage { damaged += 1 }

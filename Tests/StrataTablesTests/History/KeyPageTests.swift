@@ -7,6 +7,21 @@ internal import StrataLog
 internal import StrataTesting
 internal import Testing
 
+extension KeySet {
+  func part(ofPage page: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+    try part(directory.part(ofPage: page))
+  }
+
+  func part(ofGroup group: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+    try part(directory.part(ofGroup: group))
+  }
+
+  /// Where all pages are.
+  var places: [RunPlace] {
+    get throws { try (0..<directory.pageCount).map { try part(ofPage: $0).place(of: $0) } }
+  }
+}
+
 @Suite struct KeyPageTests {
   /// Every key of a set, as a walk finds it from any page on.
   private static func records(_ keys: KeySet) throws -> [KeyRecord] {
@@ -27,7 +42,7 @@ internal import Testing
 
   @Test func `a run counts the keys before any key as a walk over them does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0, ends: 0)
+    var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0, parts: 0, ends: 0)
     let runs = StateRuns(60, isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
@@ -76,6 +91,7 @@ internal import Testing
             met.ends += run.root.isBase || sequence < end ? 0 : 1
             met.gone += counted.isAlive == false ? 1 : 0
             met.groups += keys.directory.groupCount > 1 ? 1 : 0
+            met.parts += keys.directory.partCount > 1 ? 1 : 0
           }
         }
       }
@@ -83,7 +99,8 @@ internal import Testing
     }
     #expect(
       met.keys > 3 * runs.count && met.others > 3 * runs.count && met.deltas > runs.count
-        && met.gone > runs.count / 2 && met.groups > runs.count && met.ends > runs.count, "\(met)")
+        && met.gone > runs.count / 2 && met.groups > runs.count && met.parts > runs.count
+        && met.ends > runs.count, "\(met)")
   }
 
   @Test func `a group with other keys than its tally counts is damage`() throws {
@@ -100,7 +117,7 @@ internal import Testing
           var counts = (0..<right.unitCount).map { right.count(of: $0) }
           counts[group] += Bool.random(using: &random) ? 1 : -1
           let wrong = KeyCounts(sequence, counts)
-          let key = keys.directory.first(keys.directory.pages(of: group).lowerBound)
+          let key = try keys.first(keys.part(ofGroup: group).pages(of: group).lowerBound)
           for (counts, isRight) in [(right, true), (wrong, false)] {
             var counter = KeyCounter(keys, at: sequence, counts)
             let found = try? key.withUnsafeBytes { try counter.find($0) }
@@ -127,7 +144,7 @@ internal import Testing
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {
         guard let keys = try run.keySet(.rows, of: .rows), !keys.isEmpty else { continue }
-        let places = (0..<keys.directory.pageCount).map { keys.directory.place(of: $0) }
+        let places = try keys.places
         let length = [1, 100, 400, 8_192].randomElement(using: &random)!
         let sweep = RunSweep(run, length: length)
         var readCount = 0
@@ -173,7 +190,7 @@ internal import Testing
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {
         guard let keys = try run.keySet(.rows, of: .rows), keys.directory.pageCount > 2 else { continue }
-        let places = (0..<3).map { keys.directory.place(of: $0) }
+        let places = try Array(keys.places[..<3])
         let bytes = try places.map { Self.bytes(try run.record(at: $0)) }
         let sweep = RunSweep(run, length: 8_192)
         #expect(Self.bytes(try sweep.record(at: places[0])) == bytes[0])
@@ -221,10 +238,11 @@ internal import Testing
     }
   }
 
-  /// A directory of pages that begin with some keys, all with the same number of keys, in groups of three pages.
-  private static func directory(
+  /// A part of pages that begin with some keys, all with the same number of keys, in groups of three pages. Five pages and
+  /// two groups are before it.
+  private static func part(
     _ firsts: [UInt8], _ counts: [Int64]? = nil, keysOfPage: Int = 2
-  ) throws -> KeyDirectory {
+  ) throws -> KeyDirectoryPart {
     var bytes = RawBuffer(capacity: 64)
     let place = RunPlace(offset: 64, length: 100, checksum: 0)
     for (index, first) in firsts.enumerated() {
@@ -240,8 +258,17 @@ internal import Testing
         place.append(to: &bytes)
       }
     }
-    return try KeyDirectory(
-      decoding: record(bytes.bytes), keys: UInt64(firsts.count * keysOfPage), span: 5)
+    let count = firsts.indices.reduce(0) { $0 + (counts?[$1] ?? Int64($1 % 4) - 1) }
+    return try KeyDirectoryPart(
+      decoding: record(bytes.bytes),
+      head(pages: firsts.count, groups: (firsts.count + 2) / 3, keys: firsts.count * keysOfPage, count),
+      span: 5)
+  }
+
+  private static func head(pages: Int, groups: Int, keys: Int, _ count: Int64) -> KeyDirectory.Head {
+    KeyDirectory.Head(
+      place: RunPlace(offset: 64, length: 100, checksum: 0), pages: 5..<5 + UInt32(pages),
+      groups: 2..<2 + UInt32(groups), keyCount: UInt32(keys), count: Int32(count))
   }
 
   private static func record(_ bytes: UnsafeRawBufferPointer) -> RunRecord {
@@ -255,32 +282,36 @@ internal import Testing
     for _ in 0..<200 {
       let count = Int.random(in: 0...70, using: &random)
       let firsts = Set((0..<count).map { _ in UInt8.random(in: 1...250, using: &random) }).sorted()
-      let directory = try Self.directory(firsts)
+      let part = try Self.part(firsts)
       for key in 0...255 as ClosedRange<UInt8> {
-        let expected = firsts.lastIndex { $0 <= key }
-        for start in 0...(expected ?? 0) {
+        let expected = firsts.lastIndex { $0 <= key }.map { $0 + 5 }
+        for start in 5...(expected ?? 5) {
           #expect(
-            [key].withUnsafeBytes { directory.page(of: $0, from: start) } == expected, "\(firsts), \(key)")
+            [key].withUnsafeBytes { part.page(of: $0, from: start) } == expected, "\(firsts), \(key)")
         }
+        #expect([key].withUnsafeBytes { part.page(of: $0) } == expected, "\(firsts), \(key)")
+        #expect(part.firstPage(from: [key]) == 5 + (firsts.firstIndex { $0 >= key } ?? firsts.count))
       }
     }
   }
 
   @Test func `each page is of the group that ends after it`() throws {
     for count in 0...10 {
-      let directory = try Self.directory((0..<count).map { UInt8($0 + 1) })
-      #expect(directory.groupCount == (count + 2) / 3)
-      for page in 0..<count {
-        let group = directory.group(of: page)
-        #expect(group == page / 3)
-        #expect(directory.pages(of: group) == group * 3..<min(group * 3 + 3, count))
-        #expect(directory.numbers(of: page) == page % 3 * 2..<page % 3 * 2 + 2)
-        #expect(directory.keyCount(of: group) == directory.pages(of: group).count * 2)
-        #expect(directory.countAtEnd(of: page..<page + 1) == Int64(page % 4) - 1)
-        let before = (0..<page).map { Int64($0 % 4) - 1 }
-        #expect(directory.countAtEnd(of: 0..<page) == before.reduce(0, +))
-        let chunks = directory.chunks(of: group)
-        #expect(chunks.map(\.first) == ((directory.pages(of: group).upperBound - 1) % 2 == 0 ? [0] : [0, 5]))
+      let part = try Self.part((0..<count).map { UInt8($0 + 1) })
+      #expect(part.groups == 2..<2 + (count + 2) / 3 && part.pages == 5..<5 + count)
+      for index in 0..<count {
+        let page = 5 + index
+        let group = part.group(of: page)
+        #expect(group == 2 + index / 3)
+        let ofGroup = index / 3 * 3..<min(index / 3 * 3 + 3, count)
+        #expect(part.pages(of: group) == 5 + ofGroup.lowerBound..<5 + ofGroup.upperBound)
+        #expect(part.numbers(of: page) == index % 3 * 2..<index % 3 * 2 + 2)
+        #expect(part.keyCount(of: group) == ofGroup.count * 2)
+        #expect(part.countAtEnd(of: page..<page + 1) == Int64(index % 4) - 1)
+        let before = (0..<index).map { Int64($0 % 4) - 1 }
+        #expect(part.countAtEnd(of: 5..<page) == before.reduce(0, +))
+        let chunks = part.chunks(of: group)
+        #expect(chunks.map(\.first) == ((ofGroup.upperBound - 1) % 2 == 0 ? [0] : [0, 5]))
       }
     }
   }
@@ -291,21 +322,21 @@ internal import Testing
       let counts = (0..<Int.random(in: 1...40, using: &random)).map { _ in
         Int64([0, 0, 0, 1, 2].randomElement(using: &random)!)
       }
-      let directory = try Self.directory((0..<counts.count).map { UInt8($0 + 1) }, counts)
+      let part = try Self.part((0..<counts.count).map { UInt8($0 + 1) }, counts)
       let start = Int.random(in: 0...counts.count, using: &random)
       let end = Int.random(in: start...counts.count, using: &random)
-      #expect(directory.firstAtEnd(in: start..<end) == (start..<end).first { counts[$0] > 0 } ?? end)
+      let expected = (start..<end).first { counts[$0] > 0 } ?? end
+      #expect(part.firstAtEnd(in: 5 + start..<5 + end) == 5 + expected)
     }
   }
 
-  @Test func `a directory of other keys, groups and chunks than there may be is damage`() throws {
+  @Test func `a part of other keys, groups and chunks than there may be is damage`() throws {
     let place = RunPlace(offset: 64, length: 100, checksum: 0)
     /// One page of two keys; numbers that follow its place.
-    func directory(
-      _ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: UInt64 = 2, count: Int64 = 2
-    ) throws
-      -> KeyDirectory
-    {
+    func part(
+      _ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: Int = 2, count: Int64 = 2,
+      saidCount: Int64? = nil
+    ) throws -> KeyDirectoryPart {
       var bytes = RawBuffer(capacity: 64)
       for byte in [0, 1, 7] as [UInt8] { bytes.append(byte: byte) }
       place.append(to: &bytes)
@@ -316,23 +347,27 @@ internal import Testing
         bytes.append(varint: chunk)
         place.append(to: &bytes)
       }
-      return try KeyDirectory(decoding: Self.record(bytes.bytes), keys: keys, span: 100)
+      let head = Self.head(
+        pages: 1, groups: 1, keys: keys, saidCount ?? Int64(Int32(truncatingIfNeeded: count)))
+      return try KeyDirectoryPart(decoding: Self.record(bytes.bytes), head, span: 100)
     }
-    #expect(try directory(5, [0, 3, 100]).chunks(of: 0).count == 3)
-    #expect(try directory(513, [0], keys: 256).keyCount(of: 0) == 256)
-    #expect(try directory(5, [0], count: -2).countAtEnd(of: 0..<1) == -2)
+    #expect(try part(5, [0, 3, 100]).chunks(of: 2).count == 3)
+    #expect(try part(513, [0], keys: 256).keyCount(of: 2) == 256)
+    #expect(try part(5, [0], count: -2).countAtEnd(of: 5..<6) == -2)
+    #expect(throws: StatePage.Damage.self) { try part(5, [0], count: -2, saidCount: -1) }
     for count in [3, -3, .max, .min] as [Int64] {
-      #expect(throws: StatePage.Damage.self) { try directory(5, [0], count: count) }
+      #expect(throws: StatePage.Damage.self) { try part(5, [0], count: count) }
     }
-    #expect(try Self.directory([1, 2], keysOfPage: 128).keyCount(of: 0) == 256)
-    #expect(throws: StatePage.Damage.self) { try Self.directory([1, 2], keysOfPage: 129) }
+    #expect(try Self.part([1, 2], keysOfPage: 128).keyCount(of: 2) == 256)
+    #expect(throws: StatePage.Damage.self) { try Self.part([1, 2], keysOfPage: 129) }
     for (flags, chunks, said, keys) in [
       (4, [], nil, 2), (1, [0], nil, 0), (5, [], 0, 2), (5, [1], nil, 2), (5, [0, 0], nil, 2),
       (5, [0, 101], nil, 2),
-      (5, [0], 2, 2), (5, [0], nil, 3), (515, [0], nil, 257), (UInt64.max, [0], nil, .max >> 1),
-    ] as [(UInt64, [UInt64], UInt64?, UInt64)] {
+      (5, [0], 2, 2), (5, [0], nil, 3), (5, [0], nil, 1), (515, [0], nil, 257),
+      (UInt64.max, [0], nil, Int(Int32.max)),
+    ] as [(UInt64, [UInt64], UInt64?, Int)] {
       #expect(throws: StatePage.Damage.self, "\(flags) \(chunks)") {
-        try directory(flags, chunks, said: said, keys: keys)
+        try part(flags, chunks, said: said, keys: keys)
       }
     }
   }
