@@ -19,6 +19,10 @@ def alive(key, sequence):
     return key.is_alive != (sum(moment <= sequence for moment in key.moments) % 2 == 1)
 
 
+def count_at_end(run, key):
+    return alive(key, run.end) - (0 if run.is_base else key.is_alive)
+
+
 def owners_of(run, record):
     """The keys of a run: by owner, then by kind. Raises Malformed."""
     fields, owners = Bytes(record), {}
@@ -63,11 +67,12 @@ def read_set(run, fields, kind):
     demand(len(keys) == count, "other keys than counted")
     check_tally(run, tally, units)
     if kind == ITEMS:
-        sections = [name for name, _ in read_names(Bytes(run.record(run.place_of(fields))), lambda _: None)]
+        sections = read_sections(Bytes(run.record(run.place_of(fields))))
         parts = {}
         for key in keys:
             parts.setdefault(key.bytes[: key.section_length], []).append(key)
-        demand(sections == list(parts), "other sections than those of the items")
+        expected = [(name, sum(count_at_end(run, key) for key in keys)) for name, keys in parts.items()]
+        demand(sections == expected, "other sections or counts of sections than those of the items")
         check_tally(run, run.place_of(fields), list(parts.values()))
     return keys
 
@@ -83,12 +88,13 @@ def next_key(fields, last):
     return key
 
 
-def read_names(fields, place_of):
-    names, last = [], None
+def read_sections(fields):
+    """The sections in their order, with their counts at the end of the run."""
+    sections, last = [], None
     while fields.rest:
         last = next_key(fields, last)
-        names.append((last, place_of(fields)))
-    return names
+        sections.append((last, signed(fields.varint())))
+    return sections
 
 
 def signed(number):

@@ -86,18 +86,6 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
     key.append(contentsOf: rest)
   }
 
-  /// All keys of a record.
-  static func all(decoding record: RunRecord) throws(StatePage.Damage) -> [[UInt8]] {
-    var cursor = record.cursor
-    var keys: [[UInt8]] = []
-    var key: [UInt8] = []
-    while cursor.remaining > 0 {
-      try next(&cursor, &key, isFirst: keys.isEmpty)
-      keys.append(key)
-    }
-    return keys
-  }
-
   /// Whether a key comes after another one. What two keys share is all that they share, so the next byte decides.
   @inline(__always)
   private static func follows(

@@ -69,20 +69,17 @@ final class TallyChunk: Sendable {
 
 /// What was read of tallies last. Guarded by the lock of its run.
 struct TallyCache {
-  /// The points and chunks that stay, over all tallies of a run, beside the counts at its end.
+  /// The points and chunks that stay, over all tallies of a run.
   private static let countMax = 8
 
-  private var ends: [UInt64: KeyCounts] = [:]
   private var points: [(tally: UInt64, counts: KeyCounts)] = []
   private var chunks: [(place: UInt64, chunk: TallyChunk)] = []
 
   func counts(_ tally: RunPlace, at sequence: UInt64) -> KeyCounts? {
-    if let end = ends[tally.offset], end.sequence == sequence { return end }
-    return points.first { $0.tally == tally.offset && $0.counts.sequence == sequence }?.counts
+    points.first { $0.tally == tally.offset && $0.counts.sequence == sequence }?.counts
   }
 
-  mutating func add(_ counts: KeyCounts, of tally: RunPlace, isEnd: Bool) {
-    if isEnd { return ends[tally.offset] = counts }
+  mutating func add(_ counts: KeyCounts, of tally: RunPlace) {
     if points.count == Self.countMax { points.removeFirst() }
     points.append((tally.offset, counts))
   }
@@ -110,7 +107,7 @@ extension RunReader {
       tallies.withLock { $0.add(chunk, at: place) }
     }
     let counts = try chunk.counts(at: sequence)
-    tallies.withLock { $0.add(counts, of: tally, isEnd: sequence == root.end) }
+    tallies.withLock { $0.add(counts, of: tally) }
     return counts
   }
 

@@ -13,8 +13,10 @@ final class KeyDirectory: Sendable {
     var pages: Range<UInt32>
     var groups: Range<UInt32>
     var keyCount: UInt32
-    /// How many of its keys were there at the run's end; in a delta, by how much that differs from its begin.
+    /// How many of its keys were there at the run's end, and how many of those before it; in a delta, by how much that
+    /// differs from the run's begin.
     var count: Int32
+    var countBefore: Int32
   }
 
   /// The key with which each part begins.
@@ -48,7 +50,8 @@ final class KeyDirectory: Sendable {
       heads.append(
         Head(
           place: place, pages: page..<page + UInt32(pages), groups: group..<group + UInt32(groups),
-          keyCount: UInt32(keys), count: Int32(count)))
+          keyCount: UInt32(keys), count: Int32(count),
+          countBefore: heads.last.map { $0.countBefore + $0.count } ?? 0))
       keysLeft -= keys
     }
     guard keysLeft == 0 else { throw StatePage.Damage("the pages of a run have other keys than it counts") }
@@ -60,6 +63,9 @@ final class KeyDirectory: Sendable {
   var partCount: Int { heads.count }
   var pageCount: Int { Int(heads.last?.pages.upperBound ?? 0) }
   var groupCount: Int { Int(heads.last?.groups.upperBound ?? 0) }
+
+  /// How many of all keys were there at the run's end; in a delta, by how much that differs from its begin.
+  var count: Int64 { heads.last.map { Int64($0.countBefore) + Int64($0.count) } ?? 0 }
 
   func head(of part: Int) -> Head { heads[part] }
 

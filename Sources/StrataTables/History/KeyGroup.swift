@@ -72,7 +72,7 @@ struct PageLives {
 
   mutating func add(_ record: KeyRecord, _ place: Int) {
     if record.isAlive { begin.toggle(place) }
-    if record.isAlive != (record.moments.count % 2 == 1) { end.toggle(place) }
+    if record.isAliveAtEnd { end.toggle(place) }
   }
 
   func append(_ count: Int, to bytes: inout RawBuffer) {

@@ -63,6 +63,11 @@ struct KeyRecord {
   var isAlive = false
   /// The events that made it appear and disappear, in turn.
   var moments: [UInt64] = []
+
+  var isAliveAtEnd: Bool { isAlive != (moments.count % 2 == 1) }
+
+  /// 1 if it is there at the run's end; in a delta, by how much that differs from the begin.
+  func countAtEnd(isBase: Bool) -> Int64 { (isAliveAtEnd ? 1 : 0) - (!isBase && isAlive ? 1 : 0) }
 }
 
 /// The keys of one owner in a run.
@@ -82,7 +87,7 @@ struct KeySetRoot: Equatable, Sendable {
   var count: UInt64 = 0
   /// Nil if there is no key.
   var places: Places?
-  /// The sections of the keys in the same form: where their names are, and their tally.
+  /// The sections of the keys in the same form: where their names and counts are, and their tally.
   var sections: Places?
 }
 

@@ -24,12 +24,19 @@ struct KeySet: Sendable {
   /// The sections with the same counts.
   func sectionCounts(at sequence: UInt64) throws(StatePage.Damage) -> SectionCounts {
     guard let places = root.sections else { return SectionCounts() }
+    let atEnd = try reader.sections(of: places.pages)
+    guard sequence < reader.root.end else {
+      guard atEnd.total == directory.count else {
+        throw StatePage.Damage("the sections of a run have other keys than its pages")
+      }
+      return atEnd
+    }
     let counts = try reader.counts(places.tally, at: sequence)
-    let sections = try reader.sections(of: places.pages)
-    guard counts.unitCount == sections.count else {
+    guard counts.unitCount == atEnd.sections.count else {
       throw StatePage.Damage("a tally of keys has other sections than there are")
     }
-    return SectionCounts(sections: sections, counts: sections.indices.map { counts.count(of: $0) })
+    return SectionCounts(
+      sections: atEnd.sections, counts: atEnd.sections.indices.map { counts.count(of: $0) })
   }
 }
 
@@ -38,6 +45,22 @@ struct SectionCounts {
   /// Ascending.
   private(set) var sections: [[UInt8]] = []
   private(set) var counts: [Int64] = []
+
+  var total: Int64 { counts.reduce(0, &+) }
+
+  /// The sections of a run with the counts at its end.
+  init(decoding record: RunRecord) throws(StatePage.Damage) {
+    var cursor = record.cursor
+    var section: [UInt8] = []
+    while cursor.remaining > 0 {
+      try AscendingKeys.next(&cursor, &section, isFirst: sections.isEmpty)
+      guard let count = cursor.varint() else {
+        throw StatePage.Damage("the sections of a run are cut short")
+      }
+      sections.append(section)
+      counts.append(ZigZag.decode(count))
+    }
+  }
 
   /// - Parameter sections: as many as there are counts.
   init(sections: [[UInt8]] = [], counts: [Int64] = []) {

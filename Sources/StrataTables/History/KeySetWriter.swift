@@ -24,7 +24,8 @@ struct KeySetWriter: ~Copyable {
   private var tally: KeyTallyWriter
   private var sections = AscendingKeysWriter()
   private var sectionTally: KeyTallyWriter
-  private var section: [UInt8]?
+  /// The section of the last key, and how many of its keys are there at the run's end.
+  private var section: (name: [UInt8], count: Int64)?
   private var first: [UInt8] = []
   private var lastKey: [UInt8] = []
   private var count: UInt64 = 0
@@ -70,15 +71,23 @@ struct KeySetWriter: ~Copyable {
 
   private mutating func addSection(of record: KeyRecord) {
     let isKnown = record.key.withUnsafeBytes { key in
-      section?.withUnsafeBytes { $0.hasSameBytes(as: .init(rebasing: key[..<record.sectionLength])) } ?? false
+      section?.name.withUnsafeBytes {
+        $0.hasSameBytes(as: .init(rebasing: key[..<record.sectionLength]))
+      } ?? false
     }
     if !isKnown {
-      let name = Array(record.key[..<record.sectionLength])
-      sections.append(name)
-      section = name
+      endSection()
+      section = (Array(record.key[..<record.sectionLength]), 0)
       sectionTally.beginUnit()
     }
+    section?.count += record.countAtEnd(isBase: isBase)
     sectionTally.add(record)
+  }
+
+  private mutating func endSection() {
+    guard let section else { return }
+    sections.append(section.name)
+    sections.bytes.append(varint: ZigZag.encode(section.count))
   }
 
   private mutating func flush(endsGroup: Bool) throws(StoreError) {
@@ -101,12 +110,13 @@ struct KeySetWriter: ~Copyable {
   mutating func finish() throws(StoreError) -> KeySetRoot {
     guard count > 0 else { return KeySetRoot(kind: kind) }
     try flush(endsGroup: true)
+    endSection()
+    // What is read of a run that ends before the event that is asked about is in one place of the file.
+    let pages = try directory.finish()
+    let names = kind.hasSections ? try output.append(sections.bytes.bytes) : nil
     var root = KeySetRoot(kind: kind, count: count)
-    root.places = .init(pages: try directory.finish(), tally: try tally.finish(output))
-    if kind.hasSections {
-      root.sections = .init(
-        pages: try output.append(sections.bytes.bytes), tally: try sectionTally.finish(output))
-    }
+    root.places = .init(pages: pages, tally: try tally.finish(output))
+    if let names { root.sections = .init(pages: names, tally: try sectionTally.finish(output)) }
     return root
   }
 }

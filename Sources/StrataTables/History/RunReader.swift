@@ -28,7 +28,7 @@ final class RunReader: Sendable {
   private let owner: UInt64
   private let filter = Lock<RunRecord?>(nil)
   private let directories = Lock<[UInt64: KeyDirectory]>([:])
-  private let sections = Lock<[UInt64: [[UInt8]]]>([:])
+  private let sections = Lock<[UInt64: SectionCounts]>([:])
   let tallies = Lock(TallyCache())
 
   /// - Parameter place: where the root is.
@@ -177,12 +177,12 @@ final class RunReader: Sendable {
     return directory
   }
 
-  /// The sections that keys name, which stay in memory as well.
-  func sections(of place: RunPlace) throws(StatePage.Damage) -> [[UInt8]] {
+  /// The sections of keys with their counts at the run's end, which stay in memory as well.
+  func sections(of place: RunPlace) throws(StatePage.Damage) -> SectionCounts {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
-    let names = try AscendingKeys.all(decoding: unkept(at: place))
-    sections.withLock { $0[place.offset] = names }
-    return names
+    let counts = try SectionCounts(decoding: unkept(at: place))
+    sections.withLock { $0[place.offset] = counts }
+    return counts
   }
 
   /// The failures that are listed with the run.

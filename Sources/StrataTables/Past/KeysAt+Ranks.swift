@@ -81,7 +81,7 @@ extension KeysAt {
 
   /// The ranks of the keys at some places of their order.
   private func counted(
-    _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts]
+    _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts?]
   ) throws(StatePage.Damage) -> [Rank] {
     var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.

@@ -175,16 +175,19 @@ private final class KeyPosition {
 
   private func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
     if let group, group.number == number { return group.lives }
-    // A walk with a budget does without the counts.
     let lives =
-      if budget == nil {
-        try part.keys.lives(
-          of: number, in: pages.part, at: keys.sequence, counted: keys.groupCounts()[part.index])
+      if let counts = try counts() {
+        try part.keys.lives(of: number, in: pages.part, at: keys.sequence, counted: counts)
       } else {
         try part.keys.lives(of: number, in: pages.part, at: keys.sequence)
       }
     group = (number, lives)
     return lives
+  }
+
+  /// What the groups count, inside of a run. A walk with a budget does without that.
+  private func counts() throws(StatePage.Damage) -> KeyCounts? {
+    budget == nil ? try keys.groupCounts()[part.index] : nil
   }
 
   // MARK: Pages
@@ -239,8 +242,7 @@ private final class KeyPosition {
 
   /// The first group at or after one of which a key is there, for the first run. O(log groups).
   private func firstGroup(from index: Int) throws(StatePage.Damage) -> Int {
-    let before = try keys.groupCounts()[part.index].before
-    guard index < before.count else { return index }
+    guard let before = try counts()?.before, index < before.count else { return index }
     var (low, high) = (index + 1, before.count)
     while low < high {
       let middle = (low + high) / 2

@@ -13,8 +13,9 @@ struct PastKey {
 /// What runs say of the keys after an event. The newest run that has a key decides whether it is there; counts of deltas
 /// are what they change. Safe to use from several threads.
 ///
-/// What each group of keys has is counted when somebody asks for a rank: a run that is merged has thousands of groups, and
-/// what is first in a list is found without them.
+/// What each group of keys has is counted when somebody asks for a rank, in the run that has the event: it may have
+/// thousands of groups, and what is first in a list is found without them. The directories of runs that end before it say
+/// what was there at their end.
 final class KeysAt: Sendable {
   struct Part: Sendable {
     let keys: KeySet
@@ -30,8 +31,8 @@ final class KeysAt: Sendable {
   let limits: RunLimits
   /// How many keys there are; nil if only the groups count them.
   private let total: Int?
-  /// The counts of the groups of each part, once they were asked for.
-  private let known = Lock<[KeyCounts]?>(nil)
+  /// The counts of the groups of each part, once they were asked for; nil for a run that ends before the event.
+  private let known = Lock<[KeyCounts?]?>(nil)
 
   /// Nil if a run does not have the owner's keys. O(runs), and O(parts of its directory) of a run that was not looked at
   /// before.
@@ -60,12 +61,18 @@ final class KeysAt: Sendable {
 
   // MARK: Counting
 
-  /// For each part, how many keys its groups count. O(groups of the runs) the first time.
-  func groupCounts() throws(StatePage.Damage) -> [KeyCounts] {
+  /// For each part, how many keys its groups count; nil for a run that ends before the event. O(groups of the run with the
+  /// event) the first time.
+  func groupCounts() throws(StatePage.Damage) -> [KeyCounts?] {
     if let known = known.withLock({ $0 }) { return known }
-    var counts: [KeyCounts] = []
+    var counts: [KeyCounts?] = []
     var sum: Int64 = 0
     for part in parts {
+      guard sequence < part.keys.reader.root.end else {
+        sum &+= part.keys.directory.count
+        counts.append(nil)
+        continue
+      }
       guard let own = try part.keys.groupCounts(at: sequence) else {
         throw StatePage.Damage("a run has keys without groups")
       }
@@ -99,7 +106,7 @@ final class KeysAt: Sendable {
       var count: Int64 = 0
       for index in parts.indices {
         guard let key else {
-          count &+= groupCounts[index].before.last ?? 0
+          count &+= counters[index].count
           continue
         }
         count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counters[index].count(below: key)

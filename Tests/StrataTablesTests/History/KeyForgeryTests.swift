@@ -37,6 +37,8 @@ private struct ForgedKeys {
   let partLength: Int
   /// Changes what is said of the parts.
   var forge: (inout [Head]) -> Void = { _ in }
+  /// Sections with their counts at the end, for keys that are items.
+  var sections: [(name: [UInt8], count: Int64)]?
 
   static func varint(_ number: UInt64) -> [UInt8] {
     var (number, bytes) = (number, [UInt8]())
@@ -148,7 +150,13 @@ private struct ForgedKeys {
       last = head.first
     }
     let pages = try append(directory)
+    var (names, lastName): ([UInt8], [UInt8]) = ([], [])
+    for section in sections ?? [] {
+      names += Self.key(section.name, after: lastName) + Self.varint(ZigZag.encode(section.count))
+      lastName = section.name
+    }
     let nothing = try append([0])
+    let namesPlace = sections == nil ? nothing : try append(names)
     var root = RunRoot(
       isBase: isBase, begin: begin, end: end, appends: 0, failures: 0,
       changes: RunTreeRoot(height: 0, place: nothing), tables: nothing, listedFailures: nothing)
@@ -159,8 +167,9 @@ private struct ForgedKeys {
     try output.finish()
     let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
     let known = try KeyDirectory(decoding: reader.record(at: pages), keys: count)
-    var set = KeySetRoot(kind: .rows, count: count)
+    var set = KeySetRoot(kind: sections == nil ? .rows : .items, count: count)
     set.places = .init(pages: pages, tally: nothing)
+    if sections != nil { set.sections = .init(pages: namesPlace, tally: nothing) }
     return KeySet(reader: reader, root: set, directory: known)
   }
 }
@@ -324,6 +333,19 @@ private struct ForgedKeys {
       #expect(try Self.records(keys.open(files)).count == 6)
       keys.forge = forge
       #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
+    }
+    // All keys are gone at the end, each once more than it was made.
+    func sections(_ counts: [(String, Int64)]) throws -> SectionCounts {
+      var keys = forged(isBase: false)
+      keys.sections = counts.map { (Array($0.0.utf8), $0.1) }
+      return try keys.open(files).sectionCounts(at: 40)
+    }
+    #expect(try sections([("a", -2), ("ab", 0), ("b", -4)]).counts == [-2, 0, -4])
+    for wrong in [
+      [("a", -2), ("b", -3)], [("a", -2)], [], [("b", -2), ("a", -4)], [("a", -2), ("a", -4)],
+      [("a", .min), ("b", .max)],
+    ] as [[(String, Int64)]] {
+      #expect(throws: StatePage.Damage.self, "\(wrong)") { try sections(wrong) }
     }
     // A key that was never there is only in a run if something is wrong.
     var never = forged()
