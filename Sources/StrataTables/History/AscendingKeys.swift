@@ -28,10 +28,12 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
 
   /// The last key that is not after another one; nil if all are.
   ///
-  /// - Parameter start: a key that is not after it. Those near that one are found sooner. O(log distance).
-  func last(notAfter key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
-    // The first key after the other one is after `low`, which is not, or the first of all, and not after `high`.
-    var (low, high, step) = (start, count, 1)
+  /// - Parameter start: a key that is not after it; nil if none is known. Those near that one are found sooner. O(log
+  ///   distance).
+  func last(notAfter key: UnsafeRawBufferPointer, from start: Int? = nil) -> Int? {
+    guard start != nil || count > 0 && order(0, key) <= 0 else { return nil }
+    // The first key after the other one is after `low`, which is not, and not after `high`.
+    var (low, high, step) = (start ?? 0, count, 1)
     while low + step < high {
       guard order(low + step, key) > 0 else {
         (low, step) = (low + step, step * 2)
@@ -43,7 +45,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
       let middle = (low + high) / 2
       if order(middle, key) > 0 { high = middle } else { low = middle }
     }
-    return low < high && !(low == start && order(low, key) > 0) ? low : nil
+    return low
   }
 
   /// The first key that is not before another one; the number of keys if all are. O(log keys).

@@ -5,7 +5,6 @@ internal import StrataBase
 /// Walks over the keys of a set, from the begin of any page on.
 struct KeyCursor {
   private let set: KeySet
-  private let keepsParts: Bool
   /// The part of the directory that has the current page; nil before the first one.
   private(set) var part: KeyDirectoryPart?
   /// The page that follows the current one.
@@ -30,10 +29,8 @@ struct KeyCursor {
   var isAliveAtBegin: Bool { lives.begin[number - firstNumber] }
   var isAliveAtEnd: Bool { lives.end[number - firstNumber] }
 
-  /// - Parameter keepsParts: whether the parts of the directory stay in memory.
-  init(_ set: KeySet, page: Int = 0, keepsParts: Bool = true) {
-    (self.set, nextPage, self.keepsParts) = (set, page, keepsParts)
-  }
+  /// Parts of the directory that a walk needs do not stay in memory.
+  init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
 
   /// Leaves out pages before one, at the end of a page.
   ///
@@ -76,7 +73,7 @@ struct KeyCursor {
 
   private mutating func part(ofPage page: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
     if let part, part.pages.contains(page) { return part }
-    let next = try set.part(set.directory.part(ofPage: page), keeps: keepsParts)
+    let next = try set.part(set.directory.part(ofPage: page), keeps: false)
     part = next
     return next
   }
@@ -94,9 +91,7 @@ struct KeyRecordCursor {
   private var group = -1
   private var moments = KeyMoments()
 
-  init(_ set: KeySet, page: Int = 0) {
-    (self.set, keys) = (set, KeyCursor(set, page: page, keepsParts: false))
-  }
+  init(_ set: KeySet, page: Int = 0) { (self.set, keys) = (set, KeyCursor(set, page: page)) }
 
   /// Whether the next key is in another page.
   var isAtEndOfPage: Bool { keys.isAtEndOfPage }

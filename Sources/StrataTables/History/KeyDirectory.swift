@@ -85,8 +85,9 @@ final class KeyDirectory: Sendable {
 
   /// The part that has a key if any has it; nil if the key is before all of them.
   ///
-  /// - Parameter start: a part that does not begin after it. Those near that one are found sooner. O(log distance).
-  func part(of key: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+  /// - Parameter start: a part that does not begin after it; nil if none is known. Those near that one are found sooner.
+  ///   O(log distance).
+  func part(of key: UnsafeRawBufferPointer, from start: Int? = nil) -> Int? {
     firsts.last(notAfter: key, from: start)
   }
 
@@ -121,7 +122,14 @@ final class KeyDirectory: Sendable {
 
   fileprivate func known(_ part: Int) -> KeyDirectoryPart? { known.withLock { $0[part] } }
 
-  fileprivate func keep(_ read: KeyDirectoryPart, _ part: Int) { known.withLock { $0[part] = read } }
+  /// Keeps a part that was read. Returns the one that another thread has kept, if one has.
+  fileprivate func keep(_ read: KeyDirectoryPart, _ part: Int) -> KeyDirectoryPart {
+    known.withLock {
+      let kept = $0[part] ?? read
+      $0[part] = kept
+      return kept
+    }
+  }
 
   /// Whether a part begins as it is said here, and its pages before the next part.
   fileprivate func fits(_ read: KeyDirectoryPart, _ part: Int) -> Bool {
@@ -143,11 +151,11 @@ extension KeySet {
     guard directory.fits(part, index) else {
       throw StatePage.Damage("a part of a directory has other keys than it is said to have")
     }
-    if keeps { directory.keep(part, index) }
-    return part
+    return keeps ? directory.keep(part, index) : part
   }
 
-  /// The first page that begins at or after a key. O(log pages), and a part is read unless one begins with the key.
+  /// The first page that begins at or after a key. O(log pages), and a part is read unless one begins with the key, or none
+  /// before it.
   func firstPage(from key: [UInt8]) throws(StatePage.Damage) -> Int {
     let next = directory.firstPart(from: key)
     guard next > 0, next == directory.partCount || directory.order(next, key) != 0 else {
@@ -163,12 +171,15 @@ extension KeySet {
     return try part(index).first(page)
   }
 
-  /// A page about in the middle of some, at least one: the first of a part if there is one, of which the key is known.
-  func middle(of pages: Range<Int>) -> Int {
-    let middle = (pages.lowerBound + pages.upperBound) / 2
-    let part = directory.part(ofPage: middle)
+  /// A page near another one of which the key is known without a part, if there is one; that page itself otherwise.
+  ///
+  /// - Parameters:
+  ///   - distance: how far it may be from the page.
+  ///   - pages: among which it is, with the page.
+  func page(near page: Int, within distance: Int, of pages: Range<Int>) -> Int {
+    let part = directory.part(ofPage: page)
     let (first, next) = (directory.page(ofPart: part), Int(directory.head(of: part).pages.upperBound))
-    if first > pages.lowerBound { return first }
-    return next < pages.upperBound ? next : middle
+    let nearest = page - first <= next - page ? first : next
+    return abs(nearest - page) <= distance && pages.contains(nearest) ? nearest : page
   }
 }

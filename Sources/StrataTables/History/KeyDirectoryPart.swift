@@ -41,7 +41,7 @@ final class KeyDirectoryPart: Sendable {
     var (pages, groupEnds, chunks): ([Page], [GroupEnd], [KeyChunk]) = ([], [], [])
     var firsts = AscendingKeys()
     // A page takes at least about as many bytes here.
-    pages.reserveCapacity(record.bytes.count / 16)
+    pages.reserveCapacity(min(head.pages.count, record.bytes.count / 16))
     var (number, count, keysLeft) = (0, Int32(0), UInt64(head.keyCount))
     while cursor.remaining > 0 {
       try firsts.append(&cursor)
@@ -112,8 +112,10 @@ final class KeyDirectoryPart: Sendable {
   /// - Parameter start: a page that does not begin after it; nil for none. Pages near that one are found sooner.
   ///   O(log distance).
   func page(of key: UnsafeRawBufferPointer, from start: Int? = nil) -> Int? {
-    firsts.last(notAfter: key, from: start.map { $0 - pages.lowerBound } ?? 0).map { pages.lowerBound + $0 }
+    firsts.last(notAfter: key, from: start.map { $0 - pages.lowerBound }).map { pages.lowerBound + $0 }
   }
+
+  func page(of key: [UInt8]) -> Int? { key.withUnsafeBytes { page(of: $0) } }
 
   /// The first page that begins at or after a key; the end of the pages if there is none. O(log pages).
   func firstPage(from key: [UInt8]) -> Int {

@@ -3,8 +3,8 @@
 internal import StrataBase
 internal import StrataLog
 
-/// Streams the keys of one owner from several runs into a new one. Belongs to one thread at a time. In memory are a page
-/// and the moments of a group of each run, and the changes of the tallies.
+/// Streams the keys of one owner from several runs into a new one. Belongs to one thread at a time. In memory are of
+/// each run a part of the directory, a page and the moments of a group, and the changes of the tallies.
 final class KeyMerge {
   private let owner: KeyOwner
   private let below: [RunReader]

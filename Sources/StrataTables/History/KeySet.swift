@@ -24,7 +24,7 @@ struct KeySet: Sendable {
   /// The sections with the same counts.
   func sectionCounts(at sequence: UInt64) throws(StatePage.Damage) -> SectionCounts {
     guard let places = root.sections else { return SectionCounts() }
-    let atEnd = try reader.sections(of: places.pages)
+    let atEnd = try reader.sections(of: places.pages, keys: root.count)
     guard sequence < reader.root.end else {
       guard atEnd.total == directory.count else {
         throw StatePage.Damage("the sections of a run have other keys than its pages")
@@ -46,19 +46,22 @@ struct SectionCounts {
   private(set) var sections: [[UInt8]] = []
   private(set) var counts: [Int64] = []
 
+  /// Of those of a run it does not wrap: neither a count nor the number of sections is above that of the keys.
   var total: Int64 { counts.reduce(0, &+) }
 
   /// The sections of a run with the counts at its end.
-  init(decoding record: RunRecord) throws(StatePage.Damage) {
+  ///
+  /// - Parameter keyCount: the number of keys that they have.
+  init(decoding record: RunRecord, keys keyCount: UInt64) throws(StatePage.Damage) {
     var cursor = record.cursor
     var section: [UInt8] = []
     while cursor.remaining > 0 {
       try AscendingKeys.next(&cursor, &section, isFirst: sections.isEmpty)
-      guard let count = cursor.varint() else {
-        throw StatePage.Damage("the sections of a run are cut short")
-      }
+      guard let count = cursor.varint().map(ZigZag.decode), count.magnitude <= keyCount,
+        sections.count < keyCount
+      else { throw StatePage.Damage("the sections of a run have other keys than there are") }
       sections.append(section)
-      counts.append(ZigZag.decode(count))
+      counts.append(count)
     }
   }
 

@@ -173,14 +173,19 @@ final class RunReader: Sendable {
     guard let place = root.places?.pages else { return .empty }
     if let known = directories.withLock({ $0[place.offset] }) { return known }
     let directory = try KeyDirectory(decoding: unkept(at: place), keys: root.count)
-    directories.withLock { $0[place.offset] = directory }
-    return directory
+    return directories.withLock {
+      let kept = $0[place.offset] ?? directory
+      $0[place.offset] = kept
+      return kept
+    }
   }
 
   /// The sections of keys with their counts at the run's end, which stay in memory as well.
-  func sections(of place: RunPlace) throws(StatePage.Damage) -> SectionCounts {
+  ///
+  /// - Parameter keyCount: the number of the keys.
+  func sections(of place: RunPlace, keys keyCount: UInt64) throws(StatePage.Damage) -> SectionCounts {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
-    let counts = try SectionCounts(decoding: unkept(at: place))
+    let counts = try SectionCounts(decoding: unkept(at: place), keys: keyCount)
     sections.withLock { $0[place.offset] = counts }
     return counts
   }

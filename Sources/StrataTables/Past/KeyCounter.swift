@@ -21,40 +21,40 @@ struct KeyCounter {
   private let counts: KeyCounts?
   private let sweep: RunSweep?
 
-  /// A page, and the part of the directory that has it.
-  private struct Place {
-    var partIndex: Int
-    var part: KeyDirectoryPart
-    var page: Int
-  }
-
   // What was looked at last: the next key is often near.
+  private var part: (index: Int, part: KeyDirectoryPart)?
+  private var lastPage = 0
   private var page: (index: Int, keys: KeyPage)?
   private var group: (number: Int, lives: KeyLives)?
-  private var place: Place?
 
   /// - Parameters:
-  ///   - counts: of the groups, after the event; nil if the run ends before it.
+  ///   - counts: of the groups, after the event; nil if the run ends with it or before it.
   ///   - sweep: reads the pages of the keys, if there are many; nil if the pages stay in memory.
   init(_ keys: KeySet, at sequence: UInt64, _ counts: KeyCounts?, _ sweep: RunSweep? = nil) {
     (self.keys, self.sequence, self.counts, self.sweep) = (keys, sequence, counts, sweep)
   }
 
-  /// How many keys there are.
+  /// How many keys there are, as in `KeyCount`.
   var count: Int64 { counts?.before.last ?? keys.directory.count }
 
-  /// How many keys are less, as in `KeyCount`. O(log n + keys of a page + changes of a chunk).
+  /// How many keys are less, as in `KeyCount`. O(log n + keys of a page + changes of a chunk), and the pages of a part of
+  /// the directory that was not read before.
   mutating func count(below key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> Int64 {
-    guard let partIndex = part(of: key) else { return 0 }
-    if keys.directory.order(partIndex, key) == 0 { return count(beforePart: partIndex) }
-    let place = try goToPage(of: key, inPart: partIndex)
-    let (part, index) = (place.part, place.page)
-    guard part.begins(index, with: key) else { return try found(key, at: place).count }
-    guard let counts else { return count(beforePageAtEnd: place) }
-    let group = part.group(of: index)
-    let number = part.numbers(of: index).lowerBound
+    guard let index = partIndex(of: key) else { return 0 }
+    if keys.directory.order(index, key) == 0 { return count(beforePart: index) }
+    let part = try goToPage(of: key, inPart: index)
+    guard part.begins(lastPage, with: key) else { return try found(key, in: part, index).count }
+    guard let counts else { return countAtEnd(beforePage: lastPage, of: part, index) }
+    let group = part.group(of: lastPage)
+    let number = part.numbers(of: lastPage).lowerBound
     guard number > 0 else { return counts.before[group] }
     return counts.before[group] &+ (try lives(of: group, in: part, counts)).count(below: number)
+  }
+
+  /// The same, and whether the key is there.
+  mutating func find(_ key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
+    guard let index = partIndex(of: key) else { return KeyCount() }
+    return try found(key, in: goToPage(of: key, inPart: index), index)
   }
 
   private func count(beforePart index: Int) -> Int64 {
@@ -62,46 +62,39 @@ struct KeyCounter {
     return Int64(keys.directory.head(of: index).countBefore)
   }
 
-  private func count(beforePageAtEnd place: Place) -> Int64 {
-    count(beforePart: place.partIndex)
-      &+ place.part.countAtEnd(of: place.part.pages.lowerBound..<place.page)
-  }
-
-  /// The same, and whether the key is there.
-  mutating func find(_ key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
-    guard let partIndex = part(of: key) else { return KeyCount() }
-    return try found(key, at: goToPage(of: key, inPart: partIndex))
+  private func countAtEnd(beforePage page: Int, of part: KeyDirectoryPart, _ index: Int) -> Int64 {
+    Int64(keys.directory.head(of: index).countBefore)
+      &+ part.countAtEnd(of: part.pages.lowerBound..<page)
   }
 
   /// The part of the directory that has a key if any has it.
-  private func part(of key: UnsafeRawBufferPointer) -> Int? {
-    keys.directory.part(of: key, from: place?.partIndex ?? 0)
+  private func partIndex(of key: UnsafeRawBufferPointer) -> Int? {
+    keys.directory.part(of: key, from: part?.index)
   }
 
+  /// Makes the page of a key the last one. Returns the part that has it.
   private mutating func goToPage(
     of key: UnsafeRawBufferPointer, inPart index: Int
-  ) throws(StatePage.Damage) -> Place {
-    let last = place?.partIndex == index ? place : nil
-    let part = if let last { last.part } else { try keys.part(index) }
-    // A part begins with its first page.
-    let page = part.page(of: key, from: last?.page) ?? part.pages.lowerBound
-    let found = Place(partIndex: index, part: part, page: page)
-    place = found
+  ) throws(StatePage.Damage) -> KeyDirectoryPart {
+    let known = part?.index == index ? part?.part : nil
+    let found = if let known { known } else { try keys.part(index) }
+    if known == nil { (part, lastPage) = ((index, found), found.pages.lowerBound) }
+    // The part begins with its first page, which is not after the key.
+    lastPage = found.page(of: key, from: lastPage) ?? lastPage
     return found
   }
 
   private mutating func found(
-    _ key: UnsafeRawBufferPointer, at place: Place
+    _ key: UnsafeRawBufferPointer, in part: KeyDirectoryPart, _ index: Int
   ) throws(StatePage.Damage) -> KeyCount {
-    let (part, index) = (place.part, place.page)
-    let page = try page(at: index, in: part)
-    let (found, isFound) = try page.place(of: key)
+    let page = try page(at: lastPage, in: part)
+    let (place, isFound) = try page.place(of: key)
     guard let counts else {
       return KeyCount(
-        count: count(beforePageAtEnd: place) &+ page.lives.count(below: found),
-        isAlive: isFound ? page.lives.now[found] : nil)
+        count: countAtEnd(beforePage: lastPage, of: part, index) &+ page.lives.count(below: place),
+        isAlive: isFound ? page.lives.now[place] : nil)
     }
-    let (group, number) = (part.group(of: index), part.numbers(of: index).lowerBound + found)
+    let (group, number) = (part.group(of: lastPage), part.numbers(of: lastPage).lowerBound + place)
     let lives = try lives(of: group, in: part, counts)
     return KeyCount(
       count: counts.before[group] &+ lives.count(below: number), isAlive: isFound ? lives.now[number] : nil)

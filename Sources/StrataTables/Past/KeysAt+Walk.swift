@@ -71,7 +71,8 @@ extension KeysAt {
       // After that, no page of this run begins in between.
       var (below, above) = (pages.lowerBound, pages.upperBound)
       while below < above {
-        let middle = keys.middle(of: below..<above)
+        let middle = keys.page(
+          near: (below + above) / 2, within: (above - below) / 4, of: below..<above)
         let key = try keys.first(middle)
         let before = try count(from: [], to: key)
         if before <= rank {
@@ -92,7 +93,7 @@ extension KeysAt {
   ) throws(StatePage.Damage) {
     var places: [KeyPosition] = []
     for part in parts {
-      let place = try KeyPosition(part, of: self, from: low, to: high, budget)
+      let place = KeyPosition(part, of: self, from: low, to: high, budget)
       var isThere = try place.next()
       while isThere, place.cursor.key.isBefore(low) { isThere = try place.next() }
       if isThere { places.append(place) }
@@ -127,59 +128,56 @@ private final class PageBudget {
 
 /// Where a walk is in one run.
 private final class KeyPosition {
-  private let part: KeysAt.Part
+  /// A part of the directory of the run, and the first of its pages that begins after the walk, or their end.
+  private struct Part {
+    var index: Int
+    var pages: KeyDirectoryPart
+    var end: Int
+  }
+
+  private let run: KeysAt.Part
   private let keys: KeysAt
   private let budget: PageBudget?
+  private let low: [UInt8]
   /// The first key after the walk.
   private let high: [UInt8]?
   @exclusivity(unchecked) private(set) var cursor: KeyCursor
   @exclusivity(unchecked) private var group: (number: Int, lives: KeyLives)?
-  /// The part of the directory that the walk is in, with its index, and its pages that begin before the end of the walk.
-  @exclusivity(unchecked) private var pages: (index: Int, part: KeyDirectoryPart, end: Int)
+  /// Nil before the first page.
+  @exclusivity(unchecked) private var part: Part?
 
-  init(
-    _ part: KeysAt.Part, of keys: KeysAt, from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?
-  ) throws(StatePage.Damage) {
-    (self.part, self.keys, self.high, self.budget) = (part, keys, high, budget)
-    let index = part.keys.directory.part(of: low) ?? 0
-    pages = try Self.pages(ofPart: index, of: part.keys, to: high)
-    let begin = low.withUnsafeBytes { [pages] in pages.part.page(of: $0) }
-    cursor = KeyCursor(part.keys, page: begin ?? pages.part.pages.lowerBound)
-  }
-
-  private static func pages(
-    ofPart index: Int, of keys: KeySet, to high: [UInt8]?
-  ) throws(StatePage.Damage) -> (index: Int, part: KeyDirectoryPart, end: Int) {
-    let part = try keys.part(index)
-    return (index, part, high.map { part.firstPage(from: $0) } ?? part.pages.upperBound)
+  init(_ run: KeysAt.Part, of keys: KeysAt, from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?) {
+    (self.run, self.keys, self.low, self.high, self.budget) = (run, keys, low, high, budget)
+    cursor = KeyCursor(run.keys)
   }
 
   /// Goes to the next key of the range. Pages of which no key is there are not read: of a million keys that come later, an
   /// early state has few. False at the end.
   func next() throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
-      guard let page = try nextPage() else { return false }
-      cursor.skip(toPage: page, in: pages.part)
+      guard let (page, part) = try nextPage() else { return false }
+      cursor.skip(toPage: page, in: part)
       budget?.left -= 1
     }
     guard try cursor.next() else { return false }
     return high.map { cursor.key.isBefore($0) } ?? true
   }
 
-  private var isAtEnd: Bool { keys.sequence >= part.keys.reader.root.end }
+  private var isAtEnd: Bool { keys.sequence >= run.keys.reader.root.end }
 
   /// Whether the key is there.
   func isAlive() throws(StatePage.Damage) -> Bool {
-    isAtEnd ? cursor.isAliveAtEnd : try lives(of: cursor.group).now[cursor.number]
+    guard !isAtEnd, let part = cursor.part else { return cursor.isAliveAtEnd }
+    return try lives(of: cursor.group, in: part).now[cursor.number]
   }
 
-  private func lives(of number: Int) throws(StatePage.Damage) -> KeyLives {
+  private func lives(of number: Int, in part: KeyDirectoryPart) throws(StatePage.Damage) -> KeyLives {
     if let group, group.number == number { return group.lives }
     let lives =
       if let counts = try counts() {
-        try part.keys.lives(of: number, in: pages.part, at: keys.sequence, counted: counts)
+        try run.keys.lives(of: number, in: part, at: keys.sequence, counted: counts)
       } else {
-        try part.keys.lives(of: number, in: pages.part, at: keys.sequence)
+        try run.keys.lives(of: number, in: part, at: keys.sequence)
       }
     group = (number, lives)
     return lives
@@ -187,62 +185,70 @@ private final class KeyPosition {
 
   /// What the groups count, inside of a run. A walk with a budget does without that.
   private func counts() throws(StatePage.Damage) -> KeyCounts? {
-    budget == nil ? try keys.groupCounts()[part.index] : nil
+    budget == nil ? try keys.groupCounts()[run.index] : nil
   }
 
   // MARK: Pages
 
   /// The next page that is read; nil at the end of the walk.
-  private func nextPage() throws(StatePage.Damage) -> Int? {
+  private func nextPage() throws(StatePage.Damage) -> (Int, KeyDirectoryPart)? {
     var page = cursor.nextPage
     while true {
-      if page < pages.end { page = try firstPage(from: page) }
-      if page < pages.end { return page }
-      guard pages.end == pages.part.pages.upperBound else { return nil }
-      let next = try nextPart()
-      guard next < part.keys.directory.partCount,
-        high.map({ part.keys.directory.order(next, $0) < 0 }) ?? true
+      if let part {
+        if page < part.end { page = try firstPage(from: page, of: part) }
+        if page < part.end { return (page, part.pages) }
+        guard part.end == part.pages.pages.upperBound else { return nil }
+      }
+      let (isBegin, index) = (part == nil, try nextPart())
+      guard index < run.keys.directory.partCount,
+        high.map({ run.keys.directory.order(index, $0) < 0 }) ?? true
       else { return nil }
-      pages = try Self.pages(ofPart: next, of: part.keys, to: high)
-      page = pages.part.pages.lowerBound
+      let pages = try run.keys.part(index)
+      part = Part(
+        index: index, pages: pages, end: high.map { pages.firstPage(from: $0) } ?? pages.pages.upperBound)
+      page = isBegin ? pages.page(of: low) ?? pages.pages.lowerBound : pages.pages.lowerBound
     }
   }
 
   /// The next part of the directory, for the first run one of which a key is there, as far as that is known.
   private func nextPart() throws(StatePage.Damage) -> Int {
-    let directory = part.keys.directory
-    guard part.isFirst else { return pages.index + 1 }
-    if isAtEnd { return directory.firstPartAtEnd(from: pages.index + 1) }
-    guard budget == nil else { return pages.index + 1 }
-    return directory.part(ofGroup: try firstGroup(from: pages.part.groups.upperBound))
+    let directory = run.keys.directory
+    let next = part.map { $0.index + 1 } ?? directory.part(of: low) ?? 0
+    guard run.isFirst, next < directory.partCount else { return next }
+    if isAtEnd { return directory.firstPartAtEnd(from: next) }
+    return directory.part(ofGroup: try firstGroup(from: directory.group(ofPart: next)))
   }
 
   /// The first page at or after one of which a key is there, for the first run; the end of the part if it has none. With a
   /// budget, and inside of a run, that is known only of the group that the walk is in. O(log pages + pages of a group +
   /// changes of a chunk).
-  private func firstPage(from index: Int) throws(StatePage.Damage) -> Int {
-    let known = pages.part
-    guard part.isFirst else { return index }
+  private func firstPage(from index: Int, of part: Part) throws(StatePage.Damage) -> Int {
+    let known = part.pages
+    guard run.isFirst else { return index }
     guard !isAtEnd else { return known.firstAtEnd(in: index..<known.pages.upperBound) }
     var index = index
-    while index < pages.end {
+    while index < part.end {
       let number = known.group(of: index)
       guard budget == nil || number == group?.number else { return index }
+      let next = try firstGroup(from: number)
+      guard next == number else {
+        index = next < known.groups.upperBound ? known.pages(of: next).lowerBound : known.pages.upperBound
+        continue
+      }
       let ofGroup = known.pages(of: number)
-      if let key = try lives(of: number).now.first(from: known.numbers(of: index).lowerBound) {
+      if let key = try lives(of: number, in: known).now.first(from: known.numbers(of: index).lowerBound) {
         return (index..<ofGroup.upperBound).first { known.numbers(of: $0).contains(key) } ?? index
       }
       index = ofGroup.upperBound
-      guard budget == nil, index < pages.end else { continue }
-      let next = try firstGroup(from: number + 1)
-      index = next < known.groups.upperBound ? known.pages(of: next).lowerBound : known.pages.upperBound
     }
     return index
   }
 
-  /// The first group at or after one of which a key is there, for the first run. O(log groups).
+  /// The first group at or after one of which a key is there, for the first run, as far as groups are counted. O(log
+  /// groups).
   private func firstGroup(from index: Int) throws(StatePage.Damage) -> Int {
-    guard let before = try counts()?.before, index < before.count else { return index }
+    guard let before = try counts()?.before, index + 1 < before.count, before[index + 1] <= before[index]
+    else { return index }
     var (low, high) = (index + 1, before.count)
     while low < high {
       let middle = (low + high) / 2

@@ -31,20 +31,17 @@ final class KeysAt: Sendable {
   let limits: RunLimits
   /// How many keys there are; nil if only the groups count them.
   private let total: Int?
-  /// The counts of the groups of each part, once they were asked for; nil for a run that ends before the event.
+  /// The counts of the groups of each part, once they were asked for; nil for a run that ends with the event or before it.
   private let known = Lock<[KeyCounts?]?>(nil)
 
   /// Nil if a run does not have the owner's keys. O(runs), and O(parts of its directory) of a run that was not looked at
   /// before.
   ///
   /// - Parameter total: how many keys there are, if that is known without their groups.
-  init?(
+  convenience init?(
     _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, _ limits: RunLimits,
     total: Int? = nil
   ) throws(StatePage.Damage) {
-    self.limits = limits
-    self.sequence = sequence
-    self.total = total
     var parts: [Part] = []
     let runs = set.runs(holding: sequence)
     for (index, run) in zip(runs.indices, runs) {
@@ -52,7 +49,14 @@ final class KeysAt: Sendable {
       guard !keys.isEmpty else { continue }
       parts.append(Part(keys: keys, index: parts.count, isFirst: index == runs.startIndex))
     }
-    self.parts = parts
+    try self.init(parts, at: sequence, limits, total: total)
+  }
+
+  /// - Parameter parts: of which none is empty.
+  init(
+    _ parts: [Part], at sequence: UInt64, _ limits: RunLimits, total: Int? = nil
+  ) throws(StatePage.Damage) {
+    (self.parts, self.sequence, self.limits, self.total) = (parts, sequence, limits, total)
     let most = parts.reduce(UInt64(0)) { $0.addingSaturated($1.keys.root.count) }
     guard total.map({ UInt64($0) <= most }) ?? true else {
       throw StatePage.Damage("the sections of the runs count more items than there are")
@@ -61,8 +65,8 @@ final class KeysAt: Sendable {
 
   // MARK: Counting
 
-  /// For each part, how many keys its groups count; nil for a run that ends before the event. O(groups of the run with the
-  /// event) the first time.
+  /// For each part, how many keys its groups count; nil for a run that ends with the event or before it. O(groups of the
+  /// run that goes on after it) the first time.
   func groupCounts() throws(StatePage.Damage) -> [KeyCounts?] {
     if let known = known.withLock({ $0 }) { return known }
     var counts: [KeyCounts?] = []
@@ -182,7 +186,9 @@ final class KeysAt: Sendable {
       let pages = try pages(part, from: low, to: high)
       let count = min(partCount, pages.count)
       for index in 0..<count {
-        let page = pages.lowerBound + pages.count * index / count
+        let even = pages.lowerBound + pages.count * index / count
+        // Few parts of the directory are read for it, and what is between two cuts hardly changes.
+        let page = part.keys.page(near: even, within: pages.count / count / 8, of: pages)
         candidates.append((try part.keys.first(page), Double(pages.count) / Double(count)))
       }
     }

@@ -187,6 +187,14 @@ private struct ForgedKeys {
     return records
   }
 
+  /// The keys of a run at its end or after it, if it is the only one.
+  private static func atEnd(_ keys: KeySet, _ sequence: UInt64) throws -> KeysAt {
+    var limits = RunLimits()
+    limits.uncountedKeyCountMax = 2
+    return try KeysAt(
+      [KeysAt.Part(keys: keys, index: 0, isFirst: keys.reader.root.isBase)], at: sequence, limits)
+  }
+
   /// Random keys of a run of the events 11 to 40.
   private static func random(_ random: inout SeededGenerator, isBase: Bool) -> [KeyRecord] {
     let names = Set(
@@ -241,6 +249,25 @@ private struct ForgedKeys {
           before += part.keyCount(of: group)
         }
         #expect(before == expected.count)
+      }
+      // As of its end, without a tally.
+      let alive = expected.filter(\.isAliveAtEnd).map(\.key)
+      for sequence in [40, 41] as [UInt64] {
+        let at = try Self.atEnd(keys, sequence)
+        let (low, high) = (
+          Array("key \(Int.random(in: 0..<500, using: &random))".utf8),
+          Array("key \(Int.random(in: 0..<500, using: &random))".utf8)
+        )
+        let found = try at.keys(from: low, to: high).map(\.bytes)
+        #expect(found == alive.filter { !$0.isBefore(low) && $0.isBefore(high) }, "run \(runs.count)")
+        #expect(try at.keys(from: [], to: nil).map(\.bytes) == alive, "run \(runs.count)")
+        // A delta counts what differs from its begin.
+        guard forged.isBase else { continue }
+        let first = Int.random(in: 0...alive.count, using: &random)
+        let ranks = first..<Int.random(in: first...alive.count, using: &random)
+        var lent: [[UInt8]] = []
+        try at.forEach(in: ranks, from: [], first: 0, to: nil) { lent.append(Array($0.bytes)) }
+        #expect(lent == Array(alive[ranks]), "run \(runs.count)")
       }
     }
     try store.closeBlocking()
@@ -328,6 +355,11 @@ private struct ForgedKeys {
       ("a greater count than keys", { $0[1].count = 3 }),
       ("the smallest count", { $0[1].count = .min }),
     ]
+    // Both agree, but the first part goes on in the second.
+    var overlapping = forged(partLength: 1)
+    overlapping.groups[0].pages[1].first = overlapping.groups[1].pages[0].first
+    overlapping.groups[0].pages[1].bytes = overlapping.groups[1].pages[0].bytes
+    #expect(throws: StatePage.Damage.self) { try Self.records(overlapping.open(files)) }
     for (what, forge) in parts {
       var keys = forged(partLength: 1)
       #expect(try Self.records(keys.open(files)).count == 6)
@@ -418,6 +450,17 @@ private struct ForgedKeys {
           guard let part = try? keys.part(part) else { continue }
           _ = part.firstAtEnd(in: part.pages)
         }
+        _ = keys.directory.firstPartAtEnd(from: 0)
+        let at = try Self.atEnd(keys, 40)
+        var counter = KeyCounter(keys, at: 40, nil)
+        for name in 0..<10 {
+          let key = Array("key \(name)5".utf8)
+          _ = try? key.lendBytes { key throws(StatePage.Damage) in try counter.find(key) }
+          _ = try? at.keys(from: key, to: nil)
+          _ = try? at.count(from: key, to: key + [57])
+          _ = try? at.forEach(in: name..<name + 3, from: [], first: 0, to: nil) { _ in }
+        }
+        _ = try? at.cuts(from: [], to: nil, partCount: 3)
         _ = try Self.records(keys)
         right += 1
       } catch is StatePage.Damage { damaged += 1 }

@@ -91,7 +91,7 @@ extension KeySet {
             met.keys += known == nil ? 0 : 1
             met.others += known == nil ? 1 : 0
             met.deltas += run.root.isBase ? 0 : 1
-            met.ends += counts == nil ? 1 : 0
+            met.ends += run.root.isBase || counts != nil ? 0 : 1
             met.gone += counted.isAlive == false ? 1 : 0
             met.groups += keys.directory.groupCount > 1 ? 1 : 0
             met.parts += keys.directory.partCount > 1 ? 1 : 0
@@ -104,6 +104,99 @@ extension KeySet {
       met.keys > 3 * runs.count && met.others > 3 * runs.count && met.deltas > runs.count
         && met.gone > runs.count / 2 && met.groups > runs.count && met.parts > runs.count
         && met.ends > runs.count, "\(met)")
+  }
+
+  @Test func `pages are found over all parts of a directory as in a list of their first keys`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var met = (borders: 0, near: 0)
+    let runs = StateRuns(60, isLight: true)
+    while runs.next() {
+      let past = try KeptPastTests.Past(&random)
+      for run in try #require(past.historian.runs()).runs {
+        guard let keys = try run.keySet(.rows, of: .rows), keys.directory.partCount > 1 else { continue }
+        let directory = keys.directory
+        let parts = try (0..<directory.partCount).map { try keys.part($0) }
+        let firsts = parts.flatMap { part in part.pages.map { part.first($0) } }
+        #expect(firsts.count == directory.pageCount)
+        for page in firsts.indices { #expect(try keys.first(page) == firsts[page], "run \(runs.count)") }
+        for key in firsts + firsts.map({ $0 + [0] }) + firsts.map({ $0.dropLast() }) {
+          let expected = firsts.firstIndex { !$0.isBefore(key) } ?? firsts.count
+          #expect(try keys.firstPage(from: key) == expected, "run \(runs.count)")
+        }
+        let begins = Set(parts.map(\.pages.lowerBound))
+        for page in firsts.indices {
+          let low = Int.random(in: 0...page, using: &random)
+          let pages = low..<Int.random(in: page + 1...firsts.count, using: &random)
+          let distance = Int.random(in: 0...4, using: &random)
+          let found = keys.page(near: page, within: distance, of: pages)
+          #expect(pages.contains(found) && abs(found - page) <= distance, "run \(runs.count)")
+          #expect(begins.contains(page) ? found == page : found == page || begins.contains(found))
+          if begins.contains(page) { met.borders += 1 }
+          if found != page { met.near += 1 }
+        }
+        #expect(directory.count == parts.reduce(0) { $0 + $1.countAtEnd(of: $1.pages) })
+      }
+      try past.store.closeBlocking()
+    }
+    #expect(min(met.borders, met.near) > runs.count, "\(met)")
+  }
+
+  /// A directory of parts of some pages, groups and keys each, of which so many are there at the end.
+  private static func directory(
+    _ parts: [(numbers: [UInt64], count: Int64)], keys: UInt64
+  ) throws -> KeyDirectory {
+    var bytes = RawBuffer(capacity: 64)
+    for (index, part) in parts.enumerated() {
+      for byte in [0, 1, UInt8(index + 1)] { bytes.append(byte: byte) }
+      RunPlace(offset: 64, length: 100, checksum: 0).append(to: &bytes)
+      for number in part.numbers { bytes.append(varint: number) }
+      bytes.append(varint: ZigZag.encode(part.count))
+    }
+    return try KeyDirectory(decoding: record(bytes.bytes), keys: keys)
+  }
+
+  @Test func `the parts of a directory are found by pages, groups and counts as in a list of them`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<200 {
+      let parts = (0..<Int.random(in: 1...20, using: &random)).map { _ in
+        let groups = UInt64.random(in: 1...3, using: &random)
+        let pages = groups + .random(in: 0...4, using: &random)
+        return (
+          numbers: [pages, groups, pages * 2], count: Int64([0, 0, 1, 2].randomElement(using: &random)!)
+        )
+      }
+      let directory = try Self.directory(parts, keys: parts.reduce(0) { $0 + $1.numbers[2] })
+      let ofPages = parts.enumerated().flatMap { repeatElement($0.offset, count: Int($0.element.numbers[0])) }
+      let ofGroups = parts.enumerated().flatMap {
+        repeatElement($0.offset, count: Int($0.element.numbers[1]))
+      }
+      #expect(ofPages.indices.map { directory.part(ofPage: $0) } == ofPages)
+      #expect(ofGroups.indices.map { directory.part(ofGroup: $0) } == ofGroups)
+      for part in 0...parts.count {
+        let expected = parts[part...].firstIndex { $0.count > 0 } ?? parts.count
+        #expect(directory.firstPartAtEnd(from: part) == expected)
+      }
+      for part in parts.indices {
+        let before = parts[..<part].reduce(0) { $0 + $1.count }
+        #expect(directory.head(of: part).countBefore == before)
+      }
+      #expect(directory.count == parts.reduce(0) { $0 + $1.count })
+    }
+  }
+
+  @Test func `more keys than a run may have are damage before they are counted`() throws {
+    let most = UInt64(Int32.max)
+    func directory(_ numbers: [UInt64], _ count: Int64, keys: UInt64) throws -> KeyDirectory {
+      try Self.directory([(numbers, count)], keys: keys)
+    }
+    #expect(try directory([most, most, most], Int64(most), keys: most).count == Int64(most))
+    for (numbers, count, keys) in [
+      ([most + 1, most + 1, most + 1], 1, most + 1), ([.max, .max, .max], 1, .max),
+      ([1, 1, most], Int64(most) + 1, most), ([1, 1, 2], 3, 2), ([1, 1, 2], -3, 2), ([1, 1, 2], .min, 2),
+      ([3, 1, 2], 1, 2), ([1, 2, 2], 1, 2), ([1, 0, 2], 1, 2), ([1, 1, 3], 1, 2), ([1, 1, 1], 1, 2),
+    ] as [([UInt64], Int64, UInt64)] {
+      #expect(throws: StatePage.Damage.self, "\(numbers)") { try directory(numbers, count, keys: keys) }
+    }
   }
 
   @Test func `a group with other keys than its tally counts is damage`() throws {
@@ -288,11 +381,11 @@ extension KeySet {
       let part = try Self.part(firsts)
       for key in 0...255 as ClosedRange<UInt8> {
         let expected = firsts.lastIndex { $0 <= key }.map { $0 + 5 }
-        for start in 5...(expected ?? 5) {
+        for start in 5..<(expected ?? 4) + 1 {
           #expect(
             [key].withUnsafeBytes { part.page(of: $0, from: start) } == expected, "\(firsts), \(key)")
         }
-        #expect([key].withUnsafeBytes { part.page(of: $0) } == expected, "\(firsts), \(key)")
+        #expect(part.page(of: [key]) == expected, "\(firsts), \(key)")
         #expect(part.firstPage(from: [key]) == 5 + (firsts.firstIndex { $0 >= key } ?? firsts.count))
       }
     }
