@@ -55,6 +55,88 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test
+  func
+    `a document of a megabyte of which a field changes a thousand times is whole in every sixteenth version`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: Self.options())
+    let text = String(
+      decoding: (0..<Self.largeLength).map { _ in UInt8.random(in: 0x21...0x7E, using: &random) },
+      as: UTF8.self)
+    try store.put("1", ["a": 1, "t": .string(text)])
+    for first in stride(from: 2, through: 1_000, by: 100) {
+      try store.appendAny(
+        (first..<min(first + 100, 1_001)).map { number in
+          NewEvent(
+            DocumentEvent.merge, in: StreamName(category: "a", id: "1"),
+            payload: EventPayload(["a": .int(Int64(number))]))
+        })
+    }
+    let historian = Self.historian(store)
+    try historian.recordBlocking(writesRest: true)
+    let set = try #require(historian.runs())
+    #expect(set.end == 1_000)
+    let bytes = disk.historyPaths.reduce(0) { $0 + disk.contents($1)!.count }
+    // The first of each page, of which a run has one at least, is whole too.
+    #expect(bytes < 100 * Self.largeLength, "\(bytes)")
+    let key = try #require(set.key(of: "1", in: "a"))
+    for sequence in [set.begin + 1, set.end] + (0..<150).map({ _ in .random(in: 1...1_000, using: &random) })
+    {
+      let found = try #require(try set.version(of: key, at: sequence))
+      let document = try DocumentValue(cbor: found.bytes)
+      #expect(document == ["a": .int(Int64(sequence)), "t": .string(text)], "at \(sequence)")
+      #expect(found.version.sequence == sequence)
+    }
+    try store.closeBlocking()
+  }
+
+  @Test func `a row that goes to and fro between sections a hundred thousand times is in one at each`() throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let count = 100_000
+    var options = StateStore.options()
+    options.history = .all
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    let historian = Self.historian(store)
+    let definition = StateKeptViewTests.definition("kept", calls: .keys)
+    historian.keep(definition, of: "a")
+    func put(_ id: String, _ number: Int) -> NewEvent {
+      NewEvent(
+        DocumentEvent.put, in: StreamName(category: "a", id: id),
+        payload: EventPayload(["n": .int(Int64(number))]))
+    }
+    try store.appendAny([put("first", 1), put("second", 2), put("third", 3)])
+    for first in stride(from: 4, through: count, by: 1_000) {
+      try store.appendAny((first..<min(first + 1_000, count + 1)).map { put("to and fro", 1 + $0 % 2) })
+    }
+    try historian.recordBlocking(writesRest: true)
+    let set = try #require(historian.runs())
+    #expect(set.end == UInt64(count) && set.runs.count > 2)
+    let key = try #require(set.key(of: "to and fro", in: "a"))
+    // Two lists that are folded by a replay: the others are equal to one of them.
+    let expected = try store.statesBlocking(at: [.sequence(4), .sequence(5)], StateStore.documents).map {
+      StateKeptViewTests.content(View(definition, of: $0["a"]))
+    }
+    #expect(expected[0] != expected[1])
+    let past = RunPast(store, StateStore.documents, view: ("a", definition))
+    let ends = set.runs.flatMap { [$0.root.end - 1, $0.root.end, $0.root.end + 1] }.filter { $0 <= set.end }
+    for sequence in ends + (0..<200).map({ _ in .random(in: 4...set.end, using: &random) }) {
+      guard case .done(var state, _) = past.tablesUnread(at: sequence) else {
+        Issue.record("the runs lack the keys at \(sequence)")
+        break
+      }
+      state.withTable("a") { $0.addView(definition) }
+      let view = try #require(state["a"].view(definition.identity))
+      #expect(StateKeptViewTests.content(view) == expected[Int(sequence % 2)], "at \(sequence)")
+      #expect(try set.version(of: key, at: sequence)?.version.sequence == sequence)
+    }
+    #expect(try set.changedKeys(after: 10, through: set.end) == [key])
+    try store.closeBlocking()
+  }
+
   @Test func `a row that comes and goes thousands of times is found at each of them`() throws {
     let disk = SimulatedDisk()
     let store = try StateStore.open(disk, options: Self.options())
