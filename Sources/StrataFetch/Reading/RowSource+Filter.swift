@@ -6,7 +6,7 @@ public import StrataTables
 
 extension RowSource {
   /// The rows that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head
-  /// costs a replay. Only the rows that pass are decoded. `$section` is null here.
+  /// costs a replay, too, unless a history has it. Only the rows that pass are decoded. `$section` is null here.
   ///
   /// Throws `store(.invalid)` for the first row that passes and does not decode as `Item`.
   public func all(

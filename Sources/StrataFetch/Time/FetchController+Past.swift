@@ -9,8 +9,9 @@ extension FetchController {
   /// The same list at a point of the log.
   ///
   /// The head costs as much as `performFetch`, any other point a replay of the log up to it. With a history of the rows
-  /// (`StoreOptions.history`) it costs O(rows of the tables), and `statistics` say which of both it was. A point inside an
-  /// append shows the part of the append up to it. To visit many points, use a `scrubber()`.
+  /// (`StoreOptions.history`) it costs O(rows of the tables), and for a kept list that the history has O(runs +
+  /// sections); `statistics` say whether it was a replay. A point inside an append shows the part of the append up to it.
+  /// To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await withLists(at: [point], request) { $0[0] }
@@ -27,9 +28,10 @@ extension FetchController {
 
   /// The changes of the list between two points of the log, in either direction: one replay up to the later point.
   ///
-  /// With a history of the rows (`StoreOptions.history`) the list at the earlier point costs O(rows of the tables), and the
-  /// one at the later point the rows that differ, O(d log n) for the d events between them, or O(rows) if that is less. To
-  /// ask for many differences, use a `scrubber()`, which keeps the lists.
+  /// With a history of the rows (`StoreOptions.history`) the list at the earlier point costs O(rows of the tables), and
+  /// the one at the later point the rows that differ, O(d log n) for the d events between them, or O(rows) if that is
+  /// less. A kept list that the history has costs O(d log n) alone. To ask for many differences, use a `scrubber()`, which
+  /// keeps the lists.
   ///
   /// The changes from b to a undo those from a to b. They cannot be derived from them, since a batch does not record
   /// how many items a deleted section held, so they are computed separately.

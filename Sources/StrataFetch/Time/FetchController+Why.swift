@@ -11,7 +11,7 @@ extension FetchController {
   ///
   /// The explanation gives the events that created the row and changed it last, the result of each filter and the
   /// values that it saw, the row's section, its sort key, its rank among all rows, and the limits of the window. The
-  /// head costs O(log n + sections) and the reading of two blocks, any other point a replay of the log up to it.
+  /// head costs O(log n + sections) and the reading of two blocks, any other point what `snapshot(at:)` costs there.
   public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
     let request = request
     let (rows, id) = (rows, id.documentID)
