@@ -120,6 +120,8 @@ final class KeyDirectory: Sendable {
 
   // MARK: Reading
 
+  func isKnown(_ part: Int) -> Bool { known(part) != nil }
+
   fileprivate func known(_ part: Int) -> KeyDirectoryPart? { known.withLock { $0[part] } }
 
   /// Keeps a part that was read. Returns the one that another thread has kept, if one has.

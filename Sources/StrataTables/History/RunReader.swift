@@ -180,6 +180,22 @@ final class RunReader: Sendable {
     }
   }
 
+  /// Asks the system for what is read when a process first looks at the keys of a kind: of several runs, before any of it
+  /// is waited for.
+  func willRead(_ kind: KeyOwner.Kind, of owner: KeyOwner) {
+    guard let sets = keys.first(where: { $0.owner == owner.number })?.sets,
+      let root = sets.first(where: { $0.kind == kind }), let place = root.places?.pages,
+      directories.withLock({ $0[place.offset] == nil })
+    else { return }
+    willRead([place, root.sections?.pages].compactMap { $0 })
+  }
+
+  /// Asks the system to have some records in memory by the time that they are read. Best effort.
+  func willRead(_ places: [RunPlace]) {
+    guard let open = try? opened() else { return }
+    for place in places { open.file.willRead(at: Int64(place.offset), count: Int(place.length)) }
+  }
+
   /// The sections of keys with their counts at the run's end, which stay in memory as well.
   ///
   /// - Parameter keyCount: the number of the keys.

@@ -91,6 +91,7 @@ extension KeysAt {
   private func forEach(
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
+    try willFind(low)
     var places: [KeyPosition] = []
     for part in parts {
       let place = KeyPosition(part, of: self, from: low, to: high, budget)

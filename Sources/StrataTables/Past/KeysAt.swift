@@ -44,6 +44,7 @@ final class KeysAt: Sendable {
   ) throws(StatePage.Damage) {
     var parts: [Part] = []
     let runs = set.runs(holding: sequence)
+    for run in runs { run.willRead(kind, of: owner) }
     for (index, run) in zip(runs.indices, runs) {
       guard let keys = try run.keySet(kind, of: owner) else { return nil }
       guard !keys.isEmpty else { continue }
@@ -60,6 +61,22 @@ final class KeysAt: Sendable {
     let most = parts.reduce(UInt64(0)) { $0.addingSaturated($1.keys.root.count) }
     guard total.map({ UInt64($0) <= most }) ?? true else {
       throw StatePage.Damage("the sections of the runs count more items than there are")
+    }
+  }
+
+  /// Asks the system for what is read of all runs to find a key, where this process has not looked yet: a part of the
+  /// directory of each run, and a page, before any of it is waited for. O(runs · log parts).
+  func willFind(_ key: [UInt8]) throws(StatePage.Damage) {
+    var unknown: [(keys: KeySet, index: Int)] = []
+    for part in parts {
+      let index = part.keys.directory.part(of: key) ?? 0
+      if !part.keys.directory.isKnown(index) { unknown.append((part.keys, index)) }
+    }
+    guard unknown.count > 1 else { return }
+    for (keys, index) in unknown { keys.reader.willRead([keys.directory.head(of: index).place]) }
+    for (keys, index) in unknown {
+      let part = try keys.part(index)
+      keys.reader.willRead([part.place(of: part.page(of: key) ?? part.pages.lowerBound)])
     }
   }
 
@@ -103,6 +120,7 @@ final class KeysAt: Sendable {
   func counts(
     from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
   ) throws(StatePage.Damage) -> [Int] {
+    for bound in [low, high] { if let bound { try willFind(bound) } }
     let groupCounts = try groupCounts()
     var counters = zip(parts, groupCounts).map { KeyCounter($0.keys, at: sequence, $1) }
     /// The keys below another one, which ascend from call to call; all of them for nil.
@@ -138,7 +156,9 @@ final class KeysAt: Sendable {
     _ set: RunSet, of owner: KeyOwner, at sequence: UInt64
   ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int)] {
     var sum = SectionCounts()
-    for run in set.runs(holding: sequence) {
+    let runs = set.runs(holding: sequence)
+    for run in runs { run.willRead(.items, of: owner) }
+    for run in runs {
       guard let keys = try run.keySet(.items, of: owner) else { continue }
       try sum.add(keys.sectionCounts(at: sequence))
     }

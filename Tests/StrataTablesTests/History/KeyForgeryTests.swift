@@ -104,7 +104,9 @@ private struct ForgedKeys {
   }
 
   /// Writes them into a run, and opens it.
-  func open(_ files: HistoryFiles) throws -> KeySet {
+  ///
+  /// - Parameter wrap: gets the run's file, and returns the one that is read; nil if it is opened by its name.
+  func open(_ files: HistoryFiles, wrap: ((any File) -> any File)? = nil) throws -> KeySet {
     let (number, file) = try files.beginRun(from: 1)
     let output = RunOutput(files, number, file) {}
     func append(_ bytes: [UInt8]) throws -> RunPlace {
@@ -165,13 +167,62 @@ private struct ForgedKeys {
     root.encode(to: &buffer)
     let place = try output.append(buffer.bytes)
     try output.finish()
-    let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
+    let cache = RunCache(limit: 1 << 16)
+    let reader =
+      if let wrap {
+        try RunReader(inMemory: wrap(try files.openRun(number)), files, number, root: place, cache)
+      } else {
+        try RunReader(files, number, root: place, cache)
+      }
     let known = try KeyDirectory(decoding: reader.record(at: pages), keys: count)
     var set = KeySetRoot(kind: sections == nil ? .rows : .items, count: count)
     set.places = .init(pages: pages, tally: nothing)
     if sections != nil { set.sections = .init(pages: namesPlace, tally: nothing) }
     return KeySet(reader: reader, root: set, directory: known)
   }
+}
+
+/// What the files of some runs are asked for, in turn.
+private final class FileCalls: Sendable {
+  enum Call: Equatable {
+    case willRead(run: Int, offset: Int64)
+    case read(run: Int, offset: Int64)
+  }
+
+  let calls = Lock<[Call]>([])
+}
+
+/// The file of a run, which notes what is read.
+private final class NotingFile: File {
+  private let base: any File
+  private let run: Int
+  private let noted: FileCalls
+
+  init(_ base: any File, run: Int, _ noted: FileCalls) {
+    (self.base, self.run, self.noted) = (base, run, noted)
+  }
+
+  var path: String { base.path }
+  var identity: String? { base.identity }
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
+    noted.calls.withLock { $0.append(.read(run: run, offset: offset)) }
+    return try base.read(into: buffer, at: offset)
+  }
+  func willRead(at offset: Int64, count: Int) {
+    noted.calls.withLock { $0.append(.willRead(run: run, offset: offset)) }
+  }
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+    try base.write(bytes, at: offset)
+  }
+  func size() throws(StoreError) -> Int64 { try base.size() }
+  func truncate(to size: Int64) throws(StoreError) { try base.truncate(to: size) }
+  func sync() throws(StoreError) { try base.sync() }
+  func syncData() throws(StoreError) { try base.syncData() }
+  func dropCache() { base.dropCache() }
+  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool { try base.tryLock(kind) }
+  func unlock() { base.unlock() }
+  func isStillAtItsPath() throws(StoreError) -> Bool { try base.isStillAtItsPath() }
+  func close() { base.close() }
 }
 
 @Suite struct KeyForgeryTests {
@@ -270,6 +321,51 @@ private struct ForgedKeys {
         #expect(lent == Array(alive[ranks]), "run \(runs.count)")
       }
     }
+    try store.closeBlocking()
+  }
+
+  @Test func `the records of all runs are asked for before the first of them is waited for`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let store = try StateStore.open(SimulatedDisk())
+    let files = try Self.files(store)
+    let noted = FileCalls()
+    var parts: [KeysAt.Part] = []
+    for run in 0..<3 {
+      let keys = Self.random(&random, isBase: run == 0)
+      let forged = ForgedKeys(
+        keys, begin: 10, end: 40, isBase: run == 0, pageLength: 3, groupLength: 6, partLength: 2,
+        changeCountMin: 5)
+      let set = try forged.open(files) { NotingFile($0, run: run, noted) }
+      parts.append(KeysAt.Part(keys: set, index: run, isFirst: run == 0))
+    }
+    let low = Array("key 25".utf8)
+    // What is expected is read from the runs as another reader has them.
+    let places = try parts.enumerated().map { run, part in
+      let index = part.keys.directory.part(of: low) ?? 0
+      let read = try part.keys.part(index, keeps: false)
+      let page = read.place(of: read.page(of: low) ?? read.pages.lowerBound)
+      return (part: Int64(part.keys.directory.head(of: index).place.offset), page: Int64(page.offset))
+    }
+    noted.calls.withLock { $0.removeAll() }
+    try KeysAt(parts, at: 41, RunLimits()).willFind(low)
+    var expected = places.enumerated().map {
+      FileCalls.Call.willRead(run: $0.offset, offset: $0.element.part)
+    }
+    for (run, place) in places.enumerated() {
+      expected += [.read(run: run, offset: place.part), .willRead(run: run, offset: place.page)]
+    }
+    #expect(noted.calls.withLock { $0 } == expected)
+    // What is in memory is not asked for, and neither is what one run alone lacks.
+    try KeysAt(parts, at: 41, RunLimits()).willFind(low)
+    #expect(noted.calls.withLock { $0 } == expected)
+    let other = KeysAt.Part(
+      keys: try ForgedKeys(
+        Self.random(&random, isBase: false), begin: 10, end: 40, isBase: false, pageLength: 3, groupLength: 6,
+        partLength: 2, changeCountMin: 5
+      ).open(files) { NotingFile($0, run: 3, noted) }, index: 3, isFirst: false)
+    noted.calls.withLock { $0.removeAll() }
+    try KeysAt(parts + [other], at: 41, RunLimits()).willFind(low)
+    #expect(noted.calls.withLock { $0 }.isEmpty)
     try store.closeBlocking()
   }
 
