@@ -29,7 +29,7 @@ struct KeyCursor {
   var isAliveAtBegin: Bool { lives.begin[number - firstNumber] }
   var isAliveAtEnd: Bool { lives.end[number - firstNumber] }
 
-  /// Parts of the directory that a walk needs do not stay in memory.
+  /// The parts of the directory that it reads itself do not stay in memory.
   init(_ set: KeySet, page: Int = 0) { (self.set, nextPage) = (set, page) }
 
   /// Leaves out pages before one, at the end of a page.

@@ -4,8 +4,9 @@ internal import StrataBase
 
 /// The parts of a directory in their order. Pages and groups are numbered through all of them, and each group is in one.
 ///
-/// A merged run has a hundred thousand pages. Who looks for a key needs some of them, so a part is read when somebody
-/// looks into it, and stays in memory as long as the run is open.
+/// A merged run has a hundred thousand pages, of which a look at a key needs a few. So a part is read when it is first
+/// looked into, and stays in memory as long as the run is open. What is said here of a part is compared with it then, and
+/// not before.
 final class KeyDirectory: Sendable {
   /// What is known of a part without reading it.
   struct Head {
@@ -120,6 +121,7 @@ final class KeyDirectory: Sendable {
 
   // MARK: Reading
 
+  /// Whether a part is in memory.
   func isKnown(_ part: Int) -> Bool { known(part) != nil }
 
   fileprivate func known(_ part: Int) -> KeyDirectoryPart? { known.withLock { $0[part] } }

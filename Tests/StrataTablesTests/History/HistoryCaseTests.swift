@@ -57,7 +57,7 @@ internal import Testing
 
   @Test
   func
-    `a document of a megabyte of which a field changes a thousand times is whole in every sixteenth version`()
+    `a document of a megabyte of which a field changes a thousand times is written whole less than a hundred times`()
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
