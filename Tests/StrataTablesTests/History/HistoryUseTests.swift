@@ -72,6 +72,7 @@ internal import Testing
   @Test func `a row at a point, and its history, are those of the log`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(25)
+    var originCount = 0
     while runs.next() {
       let store = try Self.filled(&random, SimulatedDisk())
       let (states, tallies) = (
@@ -86,6 +87,9 @@ internal import Testing
           let row = try await documents[id, at: .sequence(sequence)]
           #expect(try row == documents.table.row(id, in: states[Int(sequence)]), "run \(runs.count)")
           try Self.check(try await documents.history(of: id), documents.table, id, states)
+          let origins = try await documents.fieldOrigins(of: id, at: .sequence(sequence))
+          try #expect(origins == Self.origins(documents.table, id, states[...Int(sequence)]))
+          originCount += origins.count
         }
       }
       let counters = store.table(TallyProjection.rows, of: TallyProjection())
@@ -97,6 +101,24 @@ internal import Testing
       }
       try store.closeBlocking()
     }
+    #expect(originCount > 3 * runs.count, "\(originCount)")
+  }
+
+  /// The fields of a row in the last of some states, each with the state from which on it has its value.
+  private static func origins(
+    _ table: RowTable<DocumentRow>, _ id: String, _ states: ArraySlice<TableSet>
+  ) throws -> [FieldOrigin] {
+    var origins: [FieldOrigin] = []
+    for state in states {
+      origins = try (table.row(id, in: state)?.fields ?? [:]).map { name, value in
+        let known = origins.first { $0.name.utf8.elementsEqual(name.utf8) && $0.value == value }
+        return known
+          ?? FieldOrigin(
+            name: name, value: value, sequence: state.sequence,
+            time: Timestamp(nanoseconds: state.time ?? 0))
+      }
+    }
+    return origins
   }
 
   /// The history of a row has one version for each state that differs from the one before.

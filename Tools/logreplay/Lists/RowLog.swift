@@ -34,18 +34,11 @@ struct RowStep {
   var changes: [FieldChange]
 }
 
-/// The event that gave a field the value that it has.
-struct FieldOrigin {
-  var name: String
-  var value: DocumentValue
-  var event: RecordedEvent
-}
-
 /// The versions of one row in a range of the log. Blocks; belongs to one thread.
 struct RowLog {
   private(set) var steps: [RowStep] = []
-  /// The fields at the end of the range, in their order.
-  private(set) var origins: [FieldOrigin] = []
+  /// The fields at the end of the range, in their order, with the events that gave them their values.
+  private(set) var origins: [(field: FieldOrigin, event: RecordedEvent)] = []
 
   /// Reads all versions up to the end of the range. O(events of the row).
   init(_ opened: OpenedStore, _ row: RowName, _ range: EventRange) throws {
@@ -60,19 +53,20 @@ struct RowLog {
         ExitStatus.notFound, "there never was a row \(row.text)", at: opened.path,
         next: "`logreplay at \(opened.path) --table '\(row.table)'` shows the rows that there are")
     }
-    let last = range.through ?? .max
+    let shown = versions.filter { $0.sequence <= range.through ?? .max }
     var fields = DocumentObject()
-    for version in versions where version.sequence <= last {
-      let (event, append) = try Self.event(version.sequence, in: opened)
+    for version in shown {
       let new = version.item?.fields ?? [:]
-      let changes = FieldChange.changes(from: fields, to: new)
-      note(changes, event)
-      fields = new
+      defer { fields = new }
       guard version.sequence > range.after else { continue }
+      let (event, append) = try Self.event(version.sequence, in: opened)
       steps.append(
         RowStep(
           event: event, append: append, exists: version.item != nil, problem: version.problem,
-          changes: changes))
+          changes: FieldChange.changes(from: fields, to: new)))
+    }
+    for origin in FieldOrigin.origins(in: shown) {
+      origins.append((origin, try Self.event(origin.sequence, in: opened).0))
     }
     if let count = range.last { steps = steps.suffix(count) }
     if range.isReversed { steps.reverse() }
@@ -90,16 +84,5 @@ struct RowLog {
       throw opened.failure(.closed)
     }
     return (event, append)
-  }
-
-  private mutating func note(_ changes: [FieldChange], _ event: RecordedEvent) {
-    for change in changes {
-      let place = origins.firstIndex { !$0.name.utf8.lexicographicallyPrecedes(change.name.utf8) }
-      let isKnown = place.map { origins[$0].name.utf8.elementsEqual(change.name.utf8) } ?? false
-      if isKnown, let place { origins.remove(at: place) }
-      guard let value = change.new else { continue }
-      origins.insert(
-        FieldOrigin(name: change.name, value: value, event: event), at: place ?? origins.endIndex)
-    }
   }
 }

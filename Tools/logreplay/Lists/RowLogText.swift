@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataTables
 
 /// Writes the versions of a row. Without changes they are written as `log` writes their events.
 ///
@@ -65,9 +66,8 @@ struct RowLogText {
     }
     guard !log.origins.isEmpty else { return }
     try writer.line("\(PeopleText.printable(row.text)) has")
-    for origin in log.origins {
-      let value = "\(PeopleText.printable(origin.name)): \(PeopleText.printable(origin.value.json()))"
-      let event = origin.event
+    for (field, event) in log.origins {
+      let value = "\(PeopleText.printable(field.name)): \(PeopleText.printable(field.value.json()))"
       try writer.line(
         "  \(value)  since \(people.colored(String(event.sequence), .yellow))  "
           + people.colored(people.time(event.time), .dim) + "  "
@@ -122,10 +122,10 @@ struct RowLogText {
   /// The event that gave each field its value.
   private var fields: DocumentValue {
     var fields = DocumentObject()
-    for origin in log.origins {
-      fields[origin.name] = [
-        "value": origin.value, "sequence": .int(Int64(clamping: origin.event.sequence)),
-        "time": .string(origin.event.time.description), "type": .string(origin.event.type),
+    for (field, event) in log.origins {
+      fields[field.name] = [
+        "value": field.value, "sequence": .int(Int64(clamping: event.sequence)),
+        "time": .string(event.time.description), "type": .string(event.type),
       ]
     }
     return .object(fields)
