@@ -55,6 +55,8 @@ where Item.ID: DocumentID {
   let state: Lock<State>
   let announcement = Announcement()
   let counts: Lock<ListStatistics>
+  /// Adds to `counts` what is done for lists of the past, also while a consumer looks at them.
+  let pastCounter: PastCounter
   /// The turn to make the list of a new request. One task at a time, so that of many requests at once, those that have
   /// been replaced by then are never begun.
   let building = Turns<OneThing>()
@@ -67,6 +69,7 @@ where Item.ID: DocumentID {
   ) {
     let counts = Lock(ListStatistics())
     self.counts = counts
+    pastCounter = PastCounter { past in counts.withLock { $0.add(past) } }
     rows = source.table.counting { counts.withLock { $0.rowsDecoded += 1 } }
     state = Lock(State(request: request))
   }

@@ -37,7 +37,8 @@ public struct ListStatistics: Hashable, Sendable {
   public internal(set) var pastListsFromHistory = 0
   /// The events that were folded for lists of the past: for one from a history those after the end of the history, for any
   /// other all since the state that was saved last before it. A scrubber also folds events where that costs less than
-  /// looking up the rows that differ.
+  /// looking up the rows that differ. Of a kept list a page is read when it is looked at: if the history turns out to have
+  /// lost it, all events up to the list's point are folded then.
   public internal(set) var pastEventsReplayed = 0
   /// Requests replaced by `apply`.
   package internal(set) var requestsReplaced = 0

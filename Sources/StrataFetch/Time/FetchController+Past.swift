@@ -53,9 +53,7 @@ extension FetchController {
     at points: [LogPoint], _ request: ListRequest<Item, Other>,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Other>]) -> Result
   ) async throws -> Result {
-    let (result, past) = try await rows.withLists(at: points, request, body)
-    counts.withLock { $0.add(past) }
-    return result
+    try await rows.withLists(at: points, request, counting: pastCounter, body)
   }
 }
 
@@ -63,15 +61,15 @@ extension RowTable {
   /// What is made of lists at several points, by one replay. A list of the past reads files when it is looked at, so
   /// this happens on the thread of the replay.
   func withLists<Section, Result: Sendable>(
-    at points: [LogPoint], _ request: ListRequest<Item, Section>,
+    at points: [LogPoint], _ request: ListRequest<Item, Section>, counting counter: PastCounter,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
-  ) async throws -> (result: Result, counts: PastCounts) {
+  ) async throws -> Result {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     return try await ListError.wrapping {
-      try await rows.store.withStates(at: points, rows.folding, view: (rows.name, list.definition)) { sets in
-        body(sets.map { request.snapshot(of: $0, rows, list) })
-      }
+      try await rows.store.withStates(
+        at: points, rows.folding, view: (rows.name, list.definition), counting: counter
+      ) { sets in body(sets.map { request.snapshot(of: $0, rows, list) }) }
     }
   }
 

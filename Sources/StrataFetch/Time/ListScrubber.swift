@@ -48,8 +48,6 @@ where Item.ID: DocumentID {
   private let list: CompiledList
   private let exclusive: Exclusive
   private let shown: Lock<ListSnapshot<Item, Section>?>
-  /// Notes what was done for a move in the statistics of the controller.
-  private let count: @Sendable (PastCounts) -> Void
   /// One move at a time, in the order in which they were begun.
   private let turns = Turns<OneThing>()
   private let thread: IOThreads
@@ -57,7 +55,7 @@ where Item.ID: DocumentID {
   init(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>,
     showing snapshot: ListSnapshot<Item, Section>?, keptSizeMax: Int,
-    counting count: @escaping @Sendable (PastCounts) -> Void
+    counting counter: PastCounter
   ) throws(ListError) {
     self.request = request
     let rows = rows.folded(for: request)
@@ -65,8 +63,8 @@ where Item.ID: DocumentID {
     list = try request.compiled(decode: rows.decode)
     exclusive = Exclusive(
       states: PastStates(
-        rows.store, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax))
-    self.count = count
+        rows.store, rows.folding, view: (rows.name, list.definition), keptSizeMax: keptSizeMax,
+        counting: counter))
     shown = Lock(snapshot)
     thread = rows.store.machine.thread("strata-scrub")
   }
@@ -82,8 +80,6 @@ where Item.ID: DocumentID {
     let result = await thread.result { [self] () throws(ListError) in
       do throws(StoreError) {
         let sequence = try rows.store.sequenceBlocking(of: point)
-        let before = exclusive.states.counts
-        defer { count(exclusive.states.counts.since(before)) }
         return show(try exclusive.states.state(at: sequence))
       } catch {
         throw .store(error)
@@ -123,9 +119,6 @@ extension FetchController {
   ///   from one nearby; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
   ///   there are the state that is shown and the one from which the fold continues.
   public func scrubber(keptSizeMax: Int = 64 << 20) throws(ListError) -> ListScrubber<Item, Section> {
-    let (request, snapshot, counts) = (request, snapshot, counts)
-    return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax) { past in
-      counts.withLock { $0.add(past) }
-    }
+    try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax, counting: pastCounter)
   }
 }

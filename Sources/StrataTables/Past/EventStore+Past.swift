@@ -17,21 +17,21 @@ extension EventStore {
   package func states(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) async throws -> [TableSet] {
-    try await withStates(at: points, folding, view: view) { $0 }.result
+    try await withStates(at: points, folding, view: view) { $0 }
   }
 
   /// What is made of the states, on the thread that reads them: a state of the past reads its pages when it is looked at,
-  /// so to count its sections or to compare two of them reads files. And where the states came from.
+  /// so to count its sections or to compare two of them reads files.
   ///
-  /// - Parameter body: called once, with the states in the order of the points.
+  /// - Parameters:
+  ///   - counter: counts where the states came from.
+  ///   - body: called once, with the states in the order of the points.
   package func withStates<Result: Sendable>(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?,
-    _ body: @escaping @Sendable ([TableSet]) -> Result
-  ) async throws -> (result: Result, counts: PastCounts) {
-    let replay = Replay(self, folding, to: points, view: view)
-    return try await machine.past.result { slice in
-      try replay.goOn(slice).map { (result: body($0), counts: replay.counts) }
-    }
+    counting counter: PastCounter = PastCounter(), _ body: @escaping @Sendable ([TableSet]) -> Result
+  ) async throws -> Result {
+    let replay = Replay(self, folding, to: points, view: view, counting: counter)
+    return try await machine.past.result { slice in try replay.goOn(slice).map(body) }
   }
 
   /// The same, for a thread that may block.

@@ -12,16 +12,36 @@ package struct PastCounts: Sendable, Equatable {
   package var fromHistory = 0
   /// The events that were folded for them: those that come after the history or the saved state, or all.
   package var foldedEvents: UInt64 = 0
+  /// Those of the states from a history of which a page was lost, and a fold of the log made it again.
+  package var healed = 0
 
-  package init(states: Int = 0, fromHistory: Int = 0, foldedEvents: UInt64 = 0) {
-    (self.states, self.fromHistory, self.foldedEvents) = (states, fromHistory, foldedEvents)
+  package init(states: Int = 0, fromHistory: Int = 0, foldedEvents: UInt64 = 0, healed: Int = 0) {
+    (self.states, self.fromHistory) = (states, fromHistory)
+    (self.foldedEvents, self.healed) = (foldedEvents, healed)
   }
 
-  /// What was counted since earlier counts.
-  package func since(_ earlier: PastCounts) -> PastCounts {
-    PastCounts(
-      states: states - earlier.states, fromHistory: fromHistory - earlier.fromHistory,
-      foldedEvents: foldedEvents - earlier.foldedEvents)
+  mutating func add(_ more: PastCounts) {
+    states += more.states
+    fromHistory += more.fromHistory
+    foldedEvents += more.foldedEvents
+    healed += more.healed
+  }
+}
+
+/// Counts what is done for states of the past: while they are made, and later, when a page of one is looked at that its
+/// history has lost.
+package final class PastCounter: Sendable {
+  private let sum = Lock(PastCounts())
+  private let note: @Sendable (PastCounts) -> Void
+
+  /// - Parameter note: called with everything that is counted, from any thread.
+  package init(noting note: @escaping @Sendable (PastCounts) -> Void = { _ in }) { self.note = note }
+
+  package var counts: PastCounts { sum.withLock { $0 } }
+
+  func add(_ more: PastCounts) {
+    sum.withLock { $0.add(more) }
+    note(more)
   }
 }
 
@@ -41,16 +61,20 @@ package final class PastFold: @unchecked Sendable {
   private var isFromHistory = false
   /// The sequence that the fold is on its way to, or at.
   private var target: UInt64?
-  package private(set) var counts = PastCounts()
+  private let counter: PastCounter
 
   /// - Parameter view: a list that is looked at in the states. A kept list is not built, where a history has its keys.
   package init(
-    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
+    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil,
+    counting counter: PastCounter = PastCounter()
   ) {
     self.store = store
     self.folding = folding
     self.view = view
+    self.counter = counter
   }
+
+  package var counts: PastCounts { counter.counts }
 
   /// The bytes of the log that were read for the states so far.
   var bytesRead: UInt64 { fold?.bytesRead ?? 0 }
@@ -74,10 +98,9 @@ package final class PastFold: @unchecked Sendable {
     // Once events are folded for it, an erasure may have made the fold begin from the start: runs are of no use then.
     target = sequence
     let begin = fold.state.sequence
-    defer { counts.foldedEvents += max(begin, fold.state.sequence) - begin }
+    defer { counter.add(PastCounts(foldedEvents: max(begin, fold.state.sequence) - begin)) }
     guard try fold.run(through: sequence, slice) else { return nil }
-    counts.states += 1
-    if isFromHistory { counts.fromHistory += 1 }
+    counter.add(PastCounts(states: 1, fromHistory: isFromHistory ? 1 : 0))
     return fold
   }
 
@@ -104,7 +127,7 @@ package final class PastFold: @unchecked Sendable {
   /// The fold, which begins with the newest state that runs or the state on disk have, and that is not later than the
   /// first point. Nil if the slice ended first.
   private func begun(toward first: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Fold? {
-    let past = self.past ?? RunPast(store, folding, view: view)
+    let past = self.past ?? RunPast(store, folding, view: view, counter)
     self.past = past
     past.extend(through: first)
     guard let last = past.last(through: first) else {

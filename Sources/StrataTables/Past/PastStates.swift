@@ -58,12 +58,15 @@ package final class PastStates {
   /// The number of events in the stream of erasures when states were last dropped because of an erasure.
   private var erasureCount: UInt64 = 0
   /// What was done for the states so far. A state that was kept is counted as the one that it was when it was made.
-  package private(set) var counts = PastCounts()
+  package var counts: PastCounts { counter.counts }
+  private let counter: PastCounter
 
   package init(
     _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition),
-    keptSizeMax: Int = keptSizeMaxDefault, costs: PastCosts = PastCosts()
+    keptSizeMax: Int = keptSizeMaxDefault, costs: PastCosts = PastCosts(),
+    counting counter: PastCounter = PastCounter()
   ) {
+    self.counter = counter
     self.keptSizeMax = keptSizeMax
     self.costs = costs
     self.store = store
@@ -80,8 +83,7 @@ package final class PastStates {
     } else {
       found = try made(at: sequence, past)
     }
-    counts.states += 1
-    if found.isFromHistory { counts.fromHistory += 1 }
+    counter.add(PastCounts(states: 1, fromHistory: found.isFromHistory ? 1 : 0))
     return found.state
   }
 
@@ -100,7 +102,7 @@ package final class PastStates {
   private func currentPast(toward sequence: UInt64) throws(StoreError) -> RunPast {
     while true {
       try forgetWhatWasErased()
-      let past = RunPast(store, folding, view: view)
+      let past = RunPast(store, folding, view: view, counter)
       past.extend(through: sequence)
       // Between the two an erasure may have ended: then the runs are those from before it, or the states are.
       if try currentErasureCount() == erasureCount { return past }
@@ -166,7 +168,7 @@ extension PastStates {
       let begin = fold.state.sequence
       try fold.run(through: stop)
       guard fold.state.sequence == stop else { throw .closed }
-      counts.foldedEvents += stop - begin
+      counter.add(PastCounts(foldedEvents: stop - begin))
       try fold.findChain()
       fold.addView(view.definition, of: view.table)
       keep(Kept(state: fold.state, isFromHistory: isFromHistory), near: sequence)

@@ -22,18 +22,16 @@ final class Replay: @unchecked Sendable {
 
   init(
     _ store: EventStore, _ folding: Folding, to points: [LogPoint],
-    view: (table: String, definition: ViewDefinition)?
+    view: (table: String, definition: ViewDefinition)?, counting counter: PastCounter = PastCounter()
   ) {
     self.store = store
     self.points = points
     self.view = view
-    past = PastFold(store, folding, view: view)
+    past = PastFold(store, folding, view: view, counting: counter)
   }
 
   /// The bytes of the log that were read for the states so far.
   var bytesRead: UInt64 { past.bytesRead }
-  /// Where the states came from.
-  var counts: PastCounts { past.counts }
 
   /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
   func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {

@@ -19,6 +19,7 @@ final class RunPast {
   /// The kept list that states are wanted with.
   private let owner: KeyOwner?
   private let recordsTouches: Bool
+  private let counter: PastCounter
   /// The tables that are wanted; nil for all.
   private let names: Set<String>?
   private var runs: RunSet?
@@ -26,11 +27,14 @@ final class RunPast {
   private var building: RunTables?
   private var step: RunStep?
 
-  /// - Parameter view: a list that states are wanted with. If it is kept, so are its keys from now on.
+  /// - Parameters:
+  ///   - view: a list that states are wanted with. If it is kept, so are its keys from now on.
+  ///   - counter: counts what is folded for pages of states that the runs turn out to have lost.
   init(
-    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
+    _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil,
+    _ counter: PastCounter = PastCounter()
   ) {
-    (self.store, self.folding) = (store, folding)
+    (self.store, self.folding, self.counter) = (store, folding, counter)
     owner = view.flatMap { KeyOwner($0.table, $0.definition) }
     recordsTouches = folding.recordsTouches
     names = folding.tableNames
@@ -96,7 +100,8 @@ final class RunPast {
     let healing = PastHealing(
       state: StateHealing(
         store.log, folding.kept, sequence: sequence, chain: nil, folder: StoreLayout.historiesPath,
-        faults: Lock(StateFaults())),
+        faults: Lock(StateFaults())
+      ) { [counter] in counter.add(PastCounts(foldedEvents: $0, healed: 1)) },
       history: "\(store.log.storeID) \(name.folder)",
       limits: store.log.options.runLimits,
       parallel: store.log.options.machine.parallel

@@ -55,12 +55,15 @@ final class StateHealing: Sendable {
   /// The folder of the state.
   private let folder: String
   private let faults: Lock<StateFaults>
+  private let noteFold: @Sendable (_ events: UInt64) -> Void
   private let result = Gate(Result())
 
+  /// - Parameter noteFold: called when the log was folded again, with the number of events.
   init(
     _ log: Log, _ folding: Folding, sequence: UInt64, chain: UInt64?, folder: String,
-    faults: Lock<StateFaults>
+    faults: Lock<StateFaults>, noteFold: @escaping @Sendable (_ events: UInt64) -> Void = { _ in }
   ) {
+    self.noteFold = noteFold
     self.log = Lock(OpenLog(log: log))
     fileSystem = log.source.catalog.fileSystem
     path = log.layout.root
@@ -119,6 +122,8 @@ final class StateHealing: Sendable {
 
   private func fold(_ log: Log) throws(StoreError) -> TableSet {
     let fold = Fold(log, folding)
+    let begin = fold.state.sequence
+    defer { noteFold(max(begin, fold.state.sequence) - begin) }
     try fold.run(through: sequence)
     guard fold.state.sequence == sequence else {
       throw .invalid(what: "the log ends at sequence \(fold.state.sequence), and the state is of \(sequence)")

@@ -147,11 +147,13 @@ internal import Testing
     }
     let history = try await documents.history(of: "3")
     #expect(try await history == expected.history(of: "3") && history.count >= 40)
+    let counter = PastCounter()
     let replay = Replay(
-      pair.reader, StateStore.documents, to: [.sequence(end / 2), .sequence(end - 3)], view: nil)
+      pair.reader, StateStore.documents, to: [.sequence(end / 2), .sequence(end - 3)], view: nil,
+      counting: counter)
     #expect(try replay.goOn(nil)?.count == 2)
     #expect(replay.bytesRead == 0)
-    #expect(replay.counts == PastCounts(states: 2, fromHistory: 2, foldedEvents: 0))
+    #expect(counter.counts == PastCounts(states: 2, fromHistory: 2, foldedEvents: 0))
     #expect(pair.history.end == end)
     try pair.close()
     // It is closed, and has let go of its files.
@@ -222,7 +224,7 @@ internal import Testing
 
   @Test func `fault 80: a reader whose writer replaces runs during any of its calls answers right`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (calls, found) = (0, 0)
     while runs.isShort {
       let seed = random.next()
@@ -344,7 +346,7 @@ internal import Testing
 
   @Test func `damaged and missing files make a reader replay, and it finds what is made again`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (missing, damaged) = (0, 0)
     while runs.next() {
       let pair = try Pair(&random, StateStore.documents)

@@ -11,7 +11,7 @@ internal import Testing
   typealias Past = KeptPastTests.Past
 
   /// A row in two versions of a table.
-  private struct Change: Equatable {
+  struct Change: Equatable {
     var id: [UInt8]
     var old: HistoryStore.Row?
     var new: HistoryStore.Row?
@@ -24,7 +24,7 @@ internal import Testing
   }
 
   /// What differs in all tables.
-  private static func changes(_ old: TableSet, _ new: TableSet) -> [String: [Change]] {
+  static func changes(_ old: TableSet, _ new: TableSet) -> [String: [Change]] {
     var changes: [String: [Change]] = [:]
     for name in Set(old.tables.map(\.name)).union(new.tables.map(\.name)) {
       Table.forEachChange(from: old[name], to: new[name]) { change in
@@ -36,11 +36,12 @@ internal import Testing
   }
 
   /// How many places of a state's list and rows were looked at, one by one, beside those of a replay.
-  private static func looked(
-    _ past: Past, _ state: TableSet, _ replayed: TableSet, _ random: inout SeededGenerator
+  static func looked(
+    _ list: (table: String, definition: ViewDefinition), _ state: TableSet, _ replayed: TableSet,
+    _ random: inout SeededGenerator
   ) throws -> Int {
-    let view = try #require(state[past.table].view(past.definition.identity))
-    let expected = View(past.definition, of: replayed[past.table])
+    let view = try #require(state[list.table].view(list.definition.identity))
+    let expected = View(list.definition, of: replayed[list.table])
     // Keys that there are, in any order, and others beside them.
     var keys: [[UInt8]] = []
     expected.items.forEach(in: 0..<expected.items.count) { key, _ in keys.append(Array(key)) }
@@ -101,7 +102,7 @@ internal import Testing
           try fold.run(through: min(past.store.head.sequence, state.sequence + 5))
           state = fold.state
         }
-        met.looked += try Self.looked(past, state, replayed[Int(state.sequence)], &random)
+        met.looked += try Self.looked(past.view, state, replayed[Int(state.sequence)], &random)
         if let other = kept.randomElement(using: &random) {
           let changes = Self.changes(other, state)
           let expected = Self.changes(replayed[Int(other.sequence)], replayed[Int(state.sequence)])
@@ -239,7 +240,7 @@ internal import Testing
   @Test func `after an erasure, what differs from a state of before it is what was erased, too`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var changed = 0
-    let runs = StateRuns(60, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try Past(&random, appends: 10...40)
       let before = try HistoryStore.replayed(past.store, past.folding)
@@ -272,7 +273,7 @@ internal import Testing
 
   @Test func `what differs is found from the log where the runs have lost it`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60, isLight: true)
+    let runs = StateRuns(isLight: true)
     var lost = 0
     while runs.next() {
       let past = try Past(&random)
@@ -292,7 +293,7 @@ internal import Testing
       try #require(
         Self.changes(old, new) == Self.changes(states[Int(pair[0])], states[Int(pair[1])]),
         "run \(runs.count), \(pair)")
-      _ = try Self.looked(past, new, states[Int(pair[1])], &random)
+      _ = try Self.looked(past.view, new, states[Int(pair[1])], &random)
       if past.historian.state.withLock({ $0.isDamaged }) { lost += 1 }
       try past.store.closeBlocking()
     }

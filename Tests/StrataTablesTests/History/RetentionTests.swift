@@ -126,9 +126,9 @@ internal import Testing
       "\(went), \(made), \(states), \(restarts)")
   }
 
-  @Test func `what went is replayed, what is there is read, and the counts say which`() async throws {
+  @Test func `what went is replayed, what is there is read, and the counts say which`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(100)
+    let runs = StateRuns()
     var (read, replayed) = (0, 0)
     while runs.next() {
       var past = try Bounded(&random)
@@ -140,10 +140,12 @@ internal import Testing
       let expected = try HistoryStore.replayed(past.store, past.folding)
       for _ in 0..<10 {
         let sequence = UInt64.random(in: 0...past.store.head.sequence, using: &random)
-        let (states, counts) = try await past.store.withStates(
-          at: [.sequence(sequence)], past.folding, view: nil
-        ) { $0 }
-        let difference = try StateAnswers(states[0], of: past.store).difference(
+        let counter = PastCounter()
+        let replay = Replay(
+          past.store, past.folding, to: [.sequence(sequence)], view: nil, counting: counter)
+        let state = try #require(try replay.goOn(nil)).first.unsafelyUnwrapped
+        let counts = counter.counts
+        let difference = try StateAnswers(state, of: past.store).difference(
           from: StateAnswers(expected[Int(sequence)], of: past.store))
         #expect(difference == nil, "run \(runs.count), at \(sequence)")
         let isRead = sequence > set.begin
@@ -292,7 +294,7 @@ internal import Testing
   @Test func `a base that is made at the front has the keys of kept lists`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let definition = StateKeptViewTests.definition("kept", calls: .keys)
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var fronts = 0
     while runs.next() {
       var past = try Bounded(&random, nil, StateStore.documents)

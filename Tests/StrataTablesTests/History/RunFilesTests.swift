@@ -36,7 +36,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(100)
+    let runs = StateRuns()
     var (nameless, many) = (0, 0)
     while runs.next() {
       var options = HistoryStore.options(&random, keepsAll: false)
@@ -222,12 +222,13 @@ internal import Testing
           return .fail(SystemErrorCode.tooManyOpenFiles)
         }
         let sequence = before.end / 2
-        let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil)
+        let counter = PastCounter()
+        let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
         let state = try #require(try replay.goOn(nil)?[0])
         #expect(
           try StateAnswers(state, of: store).difference(
             from: StateAnswers(expected[Int(sequence)], of: store)) == nil)
-        #expect(replay.counts.fromHistory == (isRefused ? 0 : 1))
+        #expect(counter.counts.fromHistory == (isRefused ? 0 : 1))
         #expect(history.runs()?.runs.elementsEqual(before.runs, by: ===) == true)
       }
       disk.onOperation(nil)

@@ -21,13 +21,15 @@ internal import Testing
 
   /// A view of the rows by their number, sectioned by its remainder. Rows with the number 7 cannot be placed, and those
   /// with 8 are not shown.
+  ///
+  /// - Parameter declares: whether it has two sections also without items; nil if its order says so.
   static func definition(
     _ name: String?, _ order: SectionOrder = .key, identity: String = "", fingerprint: UInt64 = 1,
-    modulus: Int64 = 4, calls: ProgramCalls = .filters
+    modulus: Int64 = 4, calls: ProgramCalls = .filters, declares: Bool? = nil
   ) -> ViewDefinition {
     ViewDefinition(
       identity: ViewIdentity("\(name ?? "") \(identity) \(modulus) \(fingerprint)"), sectionOrder: order,
-      declared: order.isDeclared ? [key(Int64(2)), key(Int64(9))] : [], calls: calls,
+      declared: declares ?? order.isDeclared ? [key(Int64(2)), key(Int64(9))] : [], calls: calls,
       kept: name.map { KeptView(name: $0, identity: "\(identity) \(modulus)", fingerprint: fingerprint) }
     ) { (row, writer) throws(RowProblem) in
       let number = try number(row)

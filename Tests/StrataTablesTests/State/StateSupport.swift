@@ -119,6 +119,8 @@ struct StateEvents {
   var random: SeededGenerator
   /// The number of different rows of a table.
   var rowCount = 12
+  /// The number of different numbers in documents.
+  var numberCount: Int64 = 9
 
   /// The lengths of the texts in documents. A page has 4096 bytes, and a row of more than half a page has its own.
   static let lengths = [0, 1, 3, 10, 40, 100, 300, 900, 1_500, 2_100, 2_600, 4_200, 9_000]
@@ -142,7 +144,8 @@ struct StateEvents {
   }
 
   mutating func event() -> NewEvent {
-    let fields: DocumentValue = ["n": .int(Int64.random(in: 0..<9, using: &random)), "t": .string(text())]
+    let number = Int64.random(in: 0..<numberCount, using: &random)
+    let fields: DocumentValue = ["n": .int(number), "t": .string(text())]
     switch Int.random(in: 0..<16, using: &random) {
     case 0..<2: return NewEvent(DocumentEvent.delete, in: stream(), payload: EventPayload(.null))
     case 2..<5: return NewEvent(DocumentEvent.merge, in: stream(), payload: EventPayload(fields))

@@ -43,7 +43,6 @@ struct AtCommand: BlockingCommand, PointCommand {
     let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
     let replay = try ListReplay(opened, query, from: end.sequence)
     let state = try replay.state(at: end)
-    if verbose { replay.sayOrigin() }
     Pager.start()
     var writer = OutputWriter()
     switch output.format {
@@ -57,6 +56,7 @@ struct AtCommand: BlockingCommand, PointCommand {
       try text.write(state, to: &writer)
     }
     try writer.flush()
+    if verbose { replay.sayOrigin() }
     UnknownFields.report(query, state)
     if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(state) { throw ExitCode(ExitStatus.skipped) }

@@ -58,7 +58,6 @@ struct DiffCommand: BlockingCommand, PointCommand {
     let replay = try ListReplay(opened, query, from: min(from.sequence, to.sequence))
     let earlier = try replay.state(at: isForward ? from : to)
     let later = try replay.state(at: isForward ? to : from)
-    if verbose { replay.sayOrigin() }
     let diff =
       isForward != isReversed
       ? ListComparison(from: earlier, to: later) : ListComparison(from: later, to: earlier)
@@ -66,6 +65,7 @@ struct DiffCommand: BlockingCommand, PointCommand {
     var writer = OutputWriter()
     try write(diff, query, to: &writer)
     try writer.flush()
+    if verbose { replay.sayOrigin() }
     UnknownFields.report(query, earlier, later)
     if resolver.dependsOnEnd { try opened.reportEnd() }
     if ListProblems.report(earlier, later) { throw ExitCode(ExitStatus.skipped) }

@@ -118,10 +118,14 @@ final class ListReplay {
     return ListComparison(old: old, new: new, batch: batch)
   }
 
-  /// Says on standard error where the states so far came from.
+  /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of
+  /// the history that cannot be read is replaced by a replay.
   func sayOrigin() {
     let counts = past.counts
     let events = PeopleText.count(Int(clamping: counts.foldedEvents), "event")
+    if counts.healed > 0 {
+      return Terminal.note("logreplay: read from the history, of which a part was lost; \(events) replayed")
+    }
     switch (counts.fromHistory > 0, counts.foldedEvents) {
     case (true, 0): Terminal.note("logreplay: read from the history, no event replayed")
     case (true, _): Terminal.note("logreplay: read from the history, and \(events) after its end replayed")
