@@ -63,7 +63,7 @@ internal import Testing
     var random = SeededGenerator(seed: 72)
     var bytes: [UInt8] = []
     for _ in 0..<6 {
-      let log = try await RandomLog(appends: 12, rows: 30, &random)
+      let log = try RandomLog(appends: 12, rows: 30, &random)
       for _ in 0..<4 {
         var request = ModelRequest.random(section: "s", &random)
         if case .keyDescending = request.order { request.order = .key }

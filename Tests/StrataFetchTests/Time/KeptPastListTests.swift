@@ -10,7 +10,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct KeptPastListTests {
-  private static func options(_ random: inout SeededGenerator) -> StoreOptions {
+  static func options(_ random: inout SeededGenerator) -> StoreOptions {
     var options = StoreOptions.history(&random)
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.groupKeyCountMax = [1, 3, 20, 256].randomElement(using: &random)!
@@ -38,14 +38,14 @@ internal import Testing
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var changed = 0
     for round in 0..<24 {
-      var log = try await RandomLog(
+      var log = try RandomLog(
         appends: 12, eventsMax: 6, problems: round % 3 == 0, options: Self.options(&random), &random)
       let lists = Self.lists(log, &random)
       // From the first read on, the history has the keys.
       _ = try await lists[0].snapshot(at: .sequence(1))
       _ = try log.store.recordHistoriesBlocking()
       for _ in 0..<12 {
-        if Int.random(in: 0..<4, using: &random) == 0 { try await log.append(3, &random) }
+        if Int.random(in: 0..<4, using: &random) == 0 { try log.append(3, &random) }
         if Int.random(in: 0..<4, using: &random) == 0 { _ = try log.store.recordHistoriesBlocking() }
         let points = (0..<2).map { _ in LogPoint.sequence(UInt64.random(in: 0...log.head, using: &random)) }
         let parts = try await lists[0].snapshot(at: points[0])
@@ -114,13 +114,13 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for round in 0..<12 {
-      var log = try await RandomLog(appends: 40, eventsMax: 9, options: Self.options(&random), &random)
+      var log = try RandomLog(appends: 40, eventsMax: 9, options: Self.options(&random), &random)
       let lists = Self.lists(log, &random)
       _ = try await lists[0].snapshot(at: .sequence(1))
       _ = try log.store.recordHistoriesBlocking()
       let scrubbers = try lists.map { try $0.scrubber() }
       for _ in 0..<30 {
-        if Int.random(in: 0..<6, using: &random) == 0 { try await log.append(3, &random) }
+        if Int.random(in: 0..<6, using: &random) == 0 { try log.append(3, &random) }
         if Int.random(in: 0..<6, using: &random) == 0 { _ = try log.store.recordHistoriesBlocking() }
         let sequence = UInt64.random(in: 0...log.head, using: &random)
         var updates: [ListUpdate<DocumentRow, DocumentValue>] = []

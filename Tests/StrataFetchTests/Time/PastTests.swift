@@ -15,7 +15,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
-      let log = try await RandomLog(appends: 10, &random)
+      let log = try RandomLog(appends: 10, &random)
       let request = ModelRequest.random(section: "s", &random)
       let list = log.controller(request)
       #expect(log.ends.count < log.models.count - 1, "some sequence is inside an append")
@@ -35,7 +35,7 @@ internal import Testing
   func `R69 A snapshot of the past takes sections, sorts, filters and windows as an argument`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
-      let log = try await RandomLog(appends: 10, &random)
+      let log = try RandomLog(appends: 10, &random)
       let list = log.controller(ModelRequest.random(section: "s", &random))
       for _ in 0..<6 {
         let sequence = UInt64.random(in: 0...log.head, using: &random)
@@ -51,7 +51,7 @@ internal import Testing
   @Test
   func `R69 A point that the log does not have is an error, and the list goes on`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let log = try await RandomLog(appends: 3, &random)
+    let log = try RandomLog(appends: 3, &random)
     let list = log.controller(ModelRequest(section: "s"))
     await #expect(throws: ListError.self) { try await list.snapshot(at: .sequence(log.head + 1)) }
     let scrubber = try list.scrubber()
@@ -65,7 +65,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
-      let log = try await RandomLog(appends: 10, &random)
+      let log = try RandomLog(appends: 10, &random)
       let list = log.controller(ModelRequest.random(section: "s", &random))
       for _ in 0..<8 {
         let (a, b) = (
@@ -96,7 +96,7 @@ internal import Testing
   func `R70 The batches from a to b and from b to c together make the batch from a to c`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     for _ in 0..<12 {
-      let log = try await RandomLog(appends: 10, &random)
+      let log = try RandomLog(appends: 10, &random)
       let list = log.controller(ModelRequest.random(section: "s", &random))
       for _ in 0..<6 {
         let points = (0..<3).map { _ in UInt64.random(in: 0...log.head, using: &random) }

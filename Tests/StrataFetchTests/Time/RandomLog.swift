@@ -25,20 +25,20 @@ struct RandomLog {
 
   /// - Parameter problems: whether some rows have values that no list can sort by.
   init(
-    appends: Int, eventsMax: Int = 4, rows: Int = 12, problems: Bool = false,
+    appends: Int = 0, eventsMax: Int = 4, rows: Int = 12, problems: Bool = false,
     options: StoreOptions = StoreOptions(), _ random: inout SeededGenerator
-  ) async throws {
+  ) throws {
     store = EventStore.inMemory(clock: .fixed, options: options)
     ids = ["a", "ab", "é", "e\u{301}"] + (0..<rows).map { "row \($0)" }
     for _ in 0..<appends {
-      try await append(Int.random(in: 1...eventsMax, using: &random), problems: problems, &random)
+      try append(Int.random(in: 1...eventsMax, using: &random), problems: problems, &random)
     }
   }
 
   var head: UInt64 { UInt64(models.count - 1) }
 
   /// Makes one append of a number of events.
-  mutating func append(_ count: Int, problems: Bool = false, _ random: inout SeededGenerator) async throws {
+  mutating func append(_ count: Int, problems: Bool = false, _ random: inout SeededGenerator) throws {
     var events: [NewEvent] = []
     var model = models[models.count - 1]
     for _ in 0..<count {
@@ -59,7 +59,7 @@ struct RandomLog {
       }
       models.append(model)
     }
-    ends.append(try await store.append(events).sequences.upperBound)
+    ends.append(try store.appendBlocking(events).sequences.upperBound)
   }
 
   func controller(_ request: ModelRequest) -> FetchController<DocumentRow, DocumentValue> {

@@ -17,7 +17,7 @@ internal import Testing
     for round in 0..<16 {
       // With a history, in tiny runs, and without.
       let keepsHistory = round % 4 < 2
-      var log = try await RandomLog(
+      var log = try RandomLog(
         appends: 40, eventsMax: 9, options: keepsHistory ? .history(&random) : StoreOptions(), &random)
       if keepsHistory { _ = try log.store.recordHistoriesBlocking() }
       let request = ModelRequest.random(section: "s", &random)
@@ -27,7 +27,7 @@ internal import Testing
       var view: ArrayList<String, DocumentValue>? = scrubber.snapshot.map { ArrayList($0) }
       #expect((view == nil) == (round % 2 == 1))
       for _ in 0..<40 {
-        if Int.random(in: 0..<6, using: &random) == 0 { try await log.append(3, &random) }
+        if Int.random(in: 0..<6, using: &random) == 0 { try log.append(3, &random) }
         if keepsHistory, Bool.random(using: &random) { _ = try log.store.recordHistoriesBlocking() }
         let isHead = Int.random(in: 0..<6, using: &random) == 0
         let sequence = isHead ? log.head : UInt64.random(in: 0...log.head, using: &random)
@@ -55,7 +55,7 @@ internal import Testing
   @Test
   func `R71 A list has a token wherever it was moved, also before the first event`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let log = try await RandomLog(appends: 10, &random)
+    let log = try RandomLog(appends: 10, &random)
     let list = log.controller(ModelRequest(section: "s"))
     let scrubber = try list.scrubber()
     for sequence in [0, log.head / 2, 1, log.head, 0] {
@@ -95,7 +95,7 @@ internal import Testing
   @Test
   func `R69 Moves that are begun side by side are carried out one after the other, none lost`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let log = try await RandomLog(appends: 30, &random)
+    let log = try RandomLog(appends: 30, &random)
     let scrubber = try log.controller(ModelRequest(section: "s")).scrubber()
     let points = (0..<24).map { _ in UInt64.random(in: 0...log.head, using: &random) }
     let updates = try await withThrowingTaskGroup(of: ListUpdate<DocumentRow, DocumentValue>.self) { group in
@@ -120,7 +120,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let log = try await RandomLog(appends: 400, eventsMax: 16, rows: 40, &random)
+    let log = try RandomLog(appends: 400, eventsMax: 16, rows: 40, &random)
     let definition = try ModelRequest(section: "s").request
       .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
     func states() -> PastStates {
@@ -161,7 +161,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let log = try await RandomLog(appends: 200, eventsMax: 16, rows: 200, &random)
+    let log = try RandomLog(appends: 200, eventsMax: 16, rows: 200, &random)
     let definition = try ModelRequest(section: "s").request
       .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.definition
     for keptSizeMax in [0, 100_000, 400_000, PastStates.keptSizeMaxDefault] {

@@ -11,7 +11,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct WhyTests {
-  private static let filters = [
+  static let filters = [
     "k == 7", "l != null", "$section != 'x'", "$id contains 'row'", "$revision > 9", "flag == true || k < 3",
   ]
 
@@ -23,7 +23,7 @@ internal import Testing
     var seen: [String: Int] = [:]
     // Ten logs, and more if ten did not happen to have every outcome.
     for number in 0..<100 where number < 10 || seen.count < 6 {
-      let log = try await RandomLog(appends: 12, problems: true, &random)
+      let log = try RandomLog(appends: 12, problems: true, &random)
       let plain = ModelRequest.random(section: Bool.random(using: &random) ? "s" : nil, &random)
       var request = plain.request
       for text in Self.filters where Int.random(in: 0..<4, using: &random) == 0 {

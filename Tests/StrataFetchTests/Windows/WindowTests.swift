@@ -34,7 +34,7 @@ struct WindowFixture {
 }
 
 @Suite struct WindowTests {
-  private static let windows: [ListWindow] = [
+  static let windows: [ListWindow] = [
     .all, .first(5), .first(5, after: 3), .last(4), .last(4, before: 2), .first(0),
     ListWindow(length: nil, offset: 6), ListWindow(length: nil, offset: 6, pin: .end),
     .first(.max, after: .max), .last(.max, before: 1),

@@ -156,7 +156,15 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(60)
-    var kept = 0
+    var (kept, lists) = (0, 0)
+    // A history that was found has the list from its first event on, and so has one that is made again.
+    func listDifference(_ found: RunSet, _ store: EventStore) throws -> String? {
+      lists += 1
+      let sequences = (0..<2).map { _ in UInt64.random(in: found.begin + 1...found.end, using: &random) }
+      return try KeptPastTests.difference(
+        of: ("b", Self.definition), at: [found.begin + 1, found.end] + sequences, store, Self.foldings[0],
+        &random)
+    }
     while runs.isShort {
       let seed = random.next()
       let counted = SimulatedDisk()
@@ -182,15 +190,19 @@ internal import Testing
           let again = try StateStore.open(after, options: Self.options())
           for (folding, isWritten) in zip(Self.foldings, isWritten) {
             let historian = try #require(again.projector(folding).historian)
+            let hasList = historian.name == StateName(Self.foldings[0])
+            if hasList { historian.keep(Self.definition, of: "b") }
             if let found = historian.runs() {
               kept += 1
               #expect(try HistoryStore.difference(found, again, folding) == nil, "\(what)")
+              if hasList { #expect(try listDifference(found, again) == nil, "\(what)") }
             } else {
               #expect(model == .garbage || !isWritten, "\(what): what was written before is lost")
             }
             try historian.recordBlocking()
             guard let made = historian.runs() else { continue }
             #expect(try HistoryStore.difference(made, again, folding) == nil, "\(what)")
+            if hasList { #expect(try listDifference(made, again) == nil, "\(what)") }
             // Not every event changes a row, and a run ends after six changes.
             #expect(historian.end + 40 > again.head.sequence)
           }
@@ -198,12 +210,12 @@ internal import Testing
         }
       }
     }
-    #expect(kept > runs.count)
+    #expect(kept > runs.count && lists > runs.count, "\(kept), \(lists)")
   }
 
   @Test func `a call that fails stops the historian alone, and it goes on later`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(100)
+    let runs = StateRuns()
     var failed = 0
     while runs.isShort {
       let seed = random.next()

@@ -1,6 +1,7 @@
 // Erasures and full disks: a history gives way to both, and begins anew.
 
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
@@ -13,6 +14,32 @@ internal import Testing
   private enum SecretHistory {
     static let secret = Array("secret-4711".utf8)
     static let erasure = Erasure(streams: ["person/9"], because: "asked to")
+    /// A kept list that has the secret in the name of a section and in a key.
+    static let list = (
+      table: "person",
+      definition: ViewDefinition(
+        identity: ViewIdentity("by text"), sectionOrder: .key, declared: [], calls: .keys,
+        kept: KeptView(name: "by text", identity: "", fingerprint: 1)
+      ) { (row, writer) throws(RowProblem) in
+        let fields: DocumentValue
+        do throws(CodecError) { fields = try DocumentValue(cbor: row.document) } catch {
+          throw RowProblem(what: "\(error)")
+        }
+        var (text, number): (String?, Int64?) = (nil, nil)
+        if case .string(let value)? = fields["t"] { text = value }
+        if case .int(let value)? = fields["n"] { number = value }
+        writer.append(text)
+        let section = writer.count
+        writer.append(number)
+        writer.append(text)
+        return PlacedLengths(section: section)
+      }
+    )
+    /// The last event without the secret, the two that put it, and one after each. The list is looked at after these
+    /// and at the end of the history.
+    static let moments: [UInt64] = [12, 13, 16, 20, 21]
+    /// How many times the list shows the secret then, until it is erased.
+    static let shownCount = 5
 
     static func holders(_ disk: SimulatedDisk, in paths: [String]? = nil) -> [String] {
       (paths ?? disk.paths).filter { path in
@@ -36,16 +63,47 @@ internal import Testing
       let store = try StateStore.open(disk, options: options())
       for number in 0..<24 {
         try store.put("\(number % 4)", in: "person", ["n": .int(Int64(number))])
-        guard number == 11 else { continue }
-        try store.put("9", in: "person", ["t": .string(String(decoding: secret, as: UTF8.self))])
+        guard number == 11 || number == 17 else { continue }
+        let text = DocumentValue.string(String(decoding: secret, as: UTF8.self))
+        try store.put("9", in: "person", ["t": text, "n": .int(Int64(number))])
       }
+      store.projector(StateStore.documents).historian!.keep(list.definition, of: list.table)
       return store
+    }
+
+    /// Whether a row, a key or a section of a state and its list has the secret.
+    private static func isShown(in state: TableSet) -> Bool {
+      var bytes: [UInt8] = []
+      for table in state.tables {
+        table.forEachRow { bytes += Array($0.document) }
+        for view in table.views {
+          view.items.forEach(in: 0..<view.items.count) { key, value in bytes += Array(key) + Array(value) }
+          view.sections.forEach(in: 0..<view.sections.count) { key, _ in bytes += Array(key) }
+        }
+      }
+      return bytes.indices.contains { bytes[$0] == secret[0] && bytes[$0...].starts(with: secret) }
+    }
+
+    /// The past of the list is that of a replay: its sections, pages and ranks at some moments, and what changed from
+    /// each to the next and back. Returns how many of these moments show the secret.
+    static func checkList(_ store: EventStore, _ what: String) throws -> Int {
+      let historian = try #require(store.projector(StateStore.documents).historian)
+      try #require(historian.end > moments.last!, "\(what)")
+      var random = SeededGenerator(seed: store.head.sequence)
+      var count = 0
+      let difference = try KeptPastTests.difference(
+        of: list, at: moments + [historian.end], store, StateStore.documents, &random
+      ) { if isShown(in: $0) { count += 1 } }
+      #expect(difference == nil, "\(what): the list")
+      return count
     }
 
     static func check(_ store: EventStore, _ disk: SimulatedDisk, _ what: String) throws {
       #expect(holders(disk) == [], "\(what)")
       let historian = try #require(store.projector(StateStore.documents).historian)
+      historian.keep(list.definition, of: list.table)
       try historian.recordBlocking()
+      #expect(try checkList(store, what) == 0, "\(what): the list shows what was erased")
       #expect(holders(disk) == [], "\(what), after the history was made again")
       #expect(try HistoryStore.difference(historian.runs()!, store, StateStore.documents) == nil, "\(what)")
       #expect(historian.end + 8 > store.head.sequence)
@@ -57,6 +115,7 @@ internal import Testing
     var store = try Secret.fill(disk)
     try store.projector(StateStore.documents).historian!.recordBlocking()
     #expect(Secret.holders(disk).contains { $0.hasSuffix(StoreLayout.runSuffix) })
+    #expect(try Secret.checkList(store, "before") == Secret.shownCount)
     try store.closeBlocking()
     for folder in ["elsewhere-2", "$documents-9"] {
       let parent = "\(StateStore.layout.histories)/\(folder)"
@@ -158,7 +217,7 @@ internal import Testing
     store = try StateStore.open(counted, options: Secret.options())
     _ = store.projector(StateStore.documents).historian!.runs()
     let count = try counted.changeCount { try store.eraseBlocking(Secret.erasure) }
-    var finished = 0
+    var (finished, unerased) = (0, 0)
     for change in 1...count {
       let disk = origin.clone()
       store = try StateStore.open(disk, options: Secret.options())
@@ -167,13 +226,21 @@ internal import Testing
       #expect(throws: StoreError.self) { try store.eraseBlocking(Secret.erasure) }
       let after = disk.crash(seed: random.next(), model: change % 2 == 0 ? .reorder : .lossless)
       let again = try StateStore.open(after, options: Secret.options())
+      let what = "change \(change) of \(count)"
       if try !again.eventsBlocking(in: "$erasures", limit: 9).isEmpty {
         finished += 1
-        try Secret.check(again, after, "change \(change) of \(count)")
+        try Secret.check(again, after, what)
+      } else {
+        // Nothing was erased: the list is still that of before.
+        unerased += 1
+        let historian = try #require(again.projector(StateStore.documents).historian)
+        historian.keep(Secret.list.definition, of: Secret.list.table)
+        try historian.recordBlocking()
+        #expect(try Secret.checkList(again, what) == Secret.shownCount, "\(what)")
       }
       try again.closeBlocking()
     }
-    #expect(finished > count / 3)
+    #expect(finished > count / 3 && unerased > 0, "\(finished) and \(unerased) of \(count)")
   }
 
   @Test func `fault 82: on a full disk a history gives way to an append, and is made again later`() throws {

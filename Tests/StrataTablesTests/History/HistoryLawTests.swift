@@ -37,7 +37,7 @@ internal import Testing
   @Test func `the state at every sequence is that of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = HistoryStore.Met()
-    let runs = StateRuns(120)
+    let runs = StateRuns()
     while runs.next() {
       let past = try Past(&random)
       let difference = try HistoryStore.difference(past.runs, past.store, past.folding)
@@ -54,7 +54,7 @@ internal import Testing
 
   @Test func `a row at a sequence, and all its versions, are those of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(120)
+    let runs = StateRuns()
     var versionCount = 0
     while runs.next() {
       let past = try Past(&random)
@@ -97,7 +97,7 @@ internal import Testing
 
   @Test func `the rows that changed between two sequences are those that differ`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(120)
+    let runs = StateRuns()
     while runs.next() {
       let past = try Past(&random)
       let set = past.runs

@@ -109,7 +109,7 @@ internal import Testing
 
   @Test func `keys that do not fit in memory are sorted in parts, of which no file is left`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(200)
+    let runs = StateRuns()
     while runs.next() {
       let disk = SimulatedDisk()
       let store = try StateStore.open(disk, options: HistoryStore.keyOptions(&random))

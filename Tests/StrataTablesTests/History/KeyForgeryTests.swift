@@ -280,7 +280,7 @@ private final class NotingFile: File {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)
-    let runs = StateRuns(100, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let (expected, forged) = Self.forged(&random)
       let keys = try forged.open(files)
@@ -490,7 +490,7 @@ private final class NotingFile: File {
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)
     var (right, damaged) = (0, 0)
-    let runs = StateRuns(400, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       var (_, forged) = Self.forged(&random)
       let group = Int.random(in: forged.groups.indices, using: &random)

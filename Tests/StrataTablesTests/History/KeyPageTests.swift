@@ -43,7 +43,7 @@ extension KeySet {
   @Test func `a run counts the keys before any key as a walk over them does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = (keys: 0, others: 0, deltas: 0, gone: 0, groups: 0, parts: 0, ends: 0)
-    let runs = StateRuns(60, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
       let owner = try #require(KeyOwner(past.table, past.definition))
@@ -109,7 +109,7 @@ extension KeySet {
   @Test func `pages are found over all parts of a directory as in a list of their first keys`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = (borders: 0, near: 0)
-    let runs = StateRuns(60, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {
@@ -202,7 +202,7 @@ extension KeySet {
   @Test func `a group with other keys than its tally counts is damage`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var count = 0
-    let runs = StateRuns(30, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {
@@ -235,7 +235,7 @@ extension KeySet {
   @Test func `a sweep reads the records that a reader has, several near ones at a time`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var met = (near: 0, far: 0, saved: 0)
-    let runs = StateRuns(30, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {
@@ -281,7 +281,7 @@ extension KeySet {
   @Test func `a sweep reads a page although what follows it in the file is gone`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var count = 0
-    let runs = StateRuns(30, isLight: true)
+    let runs = StateRuns(isLight: true)
     while runs.next() {
       let past = try KeptPastTests.Past(&random)
       for run in try #require(past.historian.runs()).runs {

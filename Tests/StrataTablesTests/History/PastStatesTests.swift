@@ -98,7 +98,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(36)
+    let runs = StateRuns()
     var met = (steps: 0, backwards: 0)
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random)
@@ -243,7 +243,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(30)
+    let runs = StateRuns()
     var erased = 0
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random, costs: Self.costs[1])
@@ -335,7 +335,7 @@ internal import Testing
 
   @Test func `where runs are damaged or missing, the states are those of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var fallen = 0
     while runs.next() {
       let disk = SimulatedDisk()

@@ -54,7 +54,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (olds, news) = (0, 0)
     while runs.isShort {
       let seed = random.next()
@@ -95,7 +95,7 @@ internal import Testing
 
   @Test func `fault 87: a reader during any of whose calls the front goes answers right`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (calls, went) = (0, 0)
     while runs.isShort {
       let seed = random.next()
