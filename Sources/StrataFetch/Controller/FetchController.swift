@@ -44,7 +44,8 @@ where Item.ID: DocumentID {
   //                 Only the state machine runs under it. No user code, no task and no other lock is touched there:
   //                 the actions of a transition run after the lock is released, and replaced values are released then.
   //   announcement  its own lock: a number, and the tasks that wait for the next one
-  //   counts        its own lock: statistics
+  //   counts        its own lock: statistics, but for lists of the past
+  //   pastCounter   its own lock: what is done for those, also while a consumer looks at them
   //   building      its own lock: which task makes the list of a new request
   //   fetching      its own lock: what the fetch that began last waits for
   //
@@ -55,8 +56,7 @@ where Item.ID: DocumentID {
   let state: Lock<State>
   let announcement = Announcement()
   let counts: Lock<ListStatistics>
-  /// Adds to `counts` what is done for lists of the past, also while a consumer looks at them.
-  let pastCounter: PastCounter
+  let pastCounter = PastCounter()
   /// The turn to make the list of a new request. One task at a time, so that of many requests at once, those that have
   /// been replaced by then are never begun.
   let building = Turns<OneThing>()
@@ -69,7 +69,6 @@ where Item.ID: DocumentID {
   ) {
     let counts = Lock(ListStatistics())
     self.counts = counts
-    pastCounter = PastCounter { past in counts.withLock { $0.add(past) } }
     rows = source.table.counting { counts.withLock { $0.rowsDecoded += 1 } }
     state = Lock(State(request: request))
   }

@@ -81,7 +81,11 @@ public struct ListStatistics: Hashable, Sendable {
 
 extension FetchController {
   /// The counts so far.
-  public var statistics: ListStatistics { counts.withLock { $0 } }
+  public var statistics: ListStatistics {
+    var statistics = counts.withLock { $0 }
+    statistics.add(pastCounter.counts)
+    return statistics
+  }
 }
 
 extension RowTable {

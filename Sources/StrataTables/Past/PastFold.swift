@@ -12,7 +12,7 @@ package struct PastCounts: Sendable, Equatable {
   package var fromHistory = 0
   /// The events that were folded for them: those that come after the history or the saved state, or all.
   package var foldedEvents: UInt64 = 0
-  /// Those of the states from a history of which a page was lost, and a fold of the log made it again.
+  /// How often the log was folded because a page of a state from a history was lost.
   package var healed = 0
 
   package init(states: Int = 0, fromHistory: Int = 0, foldedEvents: UInt64 = 0, healed: Int = 0) {
@@ -32,17 +32,12 @@ package struct PastCounts: Sendable, Equatable {
 /// history has lost.
 package final class PastCounter: Sendable {
   private let sum = Lock(PastCounts())
-  private let note: @Sendable (PastCounts) -> Void
 
-  /// - Parameter note: called with everything that is counted, from any thread.
-  package init(noting note: @escaping @Sendable (PastCounts) -> Void = { _ in }) { self.note = note }
+  package init() {}
 
   package var counts: PastCounts { sum.withLock { $0 } }
 
-  func add(_ more: PastCounts) {
-    sum.withLock { $0.add(more) }
-    note(more)
-  }
+  func add(_ more: PastCounts) { sum.withLock { $0.add(more) } }
 }
 
 /// Makes states of one projection, in the order of the log. Belongs to one thread at a time; every call blocks as long as

@@ -176,6 +176,47 @@ struct HistoryCommandTests {
     #expect(try await Self.answers(folder) == before)
   }
 
+  @Test
+  func `fault 84: with -v the commands say when a lost part of the history was replayed`() async throws {
+    let folder = try await SampleFolder.list()
+    let store = try await folder.open()
+    for append in 0..<12 {
+      try await store.append(
+        (0..<50).map {
+          NewEvent("$put", in: "incident/\(append) \($0)", ["n": .int($0), "status": .string("s\($0 % 7)")])
+        })
+    }
+    try await store.close()
+    _ = try await folder.answer(
+      "keep", "by status", "--table", "incident", "--section-by", "status", "--sort", "n")
+    _ = try await folder.answer("checkpoint", "--history")
+    let path = "\(folder.store)/derived/history/$documents-1/\(try #require(Self.runs(folder).first))"
+    let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    func said(_ words: [String]) async throws -> (answer: String, errors: String) {
+      let outcome = try await LogreplayProcess(
+        [words[0], folder.store] + words.dropFirst() + ["--view", "by status", "-v", "-o", "json"]
+      ).wait()
+      return (outcome.output, outcome.errors)
+    }
+    let read = "logreplay: read from the history, no event replayed\n"
+    // A list at the end of an append, and what changed from one to another. A state that has lost a page folds anew.
+    for (words, count) in [(["at", "408"], 408), (["diff", "358..458"], 458)] {
+      let expected = try await said(words)
+      #expect(expected.errors == read, "\(words)")
+      var met: Set<String> = []
+      for offset in stride(from: 7, to: whole.count, by: max(1, whole.count / 60)) {
+        var bytes = whole
+        bytes[offset] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let outcome = try await said(words)
+        #expect(outcome.answer == expected.answer, "\(words), byte \(offset)")
+        met.insert(outcome.errors)
+      }
+      try Data(whole).write(to: URL(fileURLWithPath: path))
+      #expect(met.contains { $0.contains("of which a part was lost; \(count) events replayed") }, "\(met)")
+    }
+  }
+
   @Test func `with -v the commands say whether the past was read or replayed`() async throws {
     let folder = try await SampleFolder.list()
     func said(_ arguments: String...) async throws -> String {

@@ -39,7 +39,7 @@ internal import Testing
       let request = model.request.kept(as: "kept")
       let rows = log.store.documents("t").table
       let list = try request.compiled(decode: rows.decode)
-      func states(_ points: [UInt64], _ counter: PastCounter) throws -> [TableSet] {
+      func states(_ points: [UInt64], _ counter: PastCounter = PastCounter()) throws -> [TableSet] {
         let replay = Replay(
           log.store, rows.folding, to: points.map { .sequence($0) }, view: (rows.name, list.definition),
           counting: counter)
@@ -50,7 +50,7 @@ internal import Testing
       let asked = Int.random(in: 0..<count, using: &random)
       for number in 0..<count {
         try log.append(Int.random(in: 1...6, using: &random), &random)
-        if number == asked { _ = try states([1], PastCounter()) }
+        if number == asked { _ = try states([1]) }
         if Bool.random(using: &random) { _ = try log.store.recordHistoriesBlocking() }
       }
       _ = try log.store.recordHistoriesBlocking()
