@@ -15,9 +15,11 @@ struct Corpus: Sendable {
   /// The distinct lines; event n is line n modulo the number of lines.
   let lines: [Line]
   let count: Int
+  let isFromFile: Bool
 
   init(path: String?, count: Int) throws {
     self.count = count
+    isFromFile = path != nil
     lines = try path.map { try Self.read($0) } ?? Self.generate(65_533)
   }
 

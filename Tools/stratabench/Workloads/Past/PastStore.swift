@@ -14,6 +14,7 @@ struct PastStore {
   private var path: String { StrataPast.path(in: folder) }
   /// Says that the folder is whole.
   private var mark: String { "\(folder)/strata-is-whole" }
+  var isMade: Bool { FileManager.default.fileExists(atPath: mark) }
 
   init(_ shape: PastShape, in folder: String) {
     (self.shape, self.folder) = (shape, "\(folder)/\(shape.folder)")
@@ -21,7 +22,7 @@ struct PastStore {
 
   /// Makes the store unless an earlier run has, and prints what that takes. Returns whether it was made.
   func make() async throws -> Bool {
-    guard !FileManager.default.fileExists(atPath: mark) else { return false }
+    guard !isMade else { return false }
     try? FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let alone = try await write(.off)
@@ -36,6 +37,7 @@ struct PastStore {
     report(
       "  bytes an event, of rows and their keys",
       String(format: "%.1f; the log has %.1f", rows.bytes / events, Double(log) / events))
+    Workload.aim("bytes an event, of rows and their keys", rows.bytes / events, 70, "bytes")
     Workload.aim("bytes an event, of one kept list", (list.bytes - rows.bytes) / events, 30, "bytes")
     try await importBeside(alone)
     _ = FileManager.default.createFile(atPath: mark, contents: nil)

@@ -2,7 +2,10 @@
 
 internal import Foundation
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
+internal import StrataFetch
+internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 
@@ -24,6 +27,10 @@ extension Workload {
         if !isMade { aim("resident memory while it answers", Double(memory.resident) / 1e6, 150, "MB") }
       }
       try tool(store, bench.rounds * 4)
+      let shorter = PastStore(
+        PastShape(eventCount: shape.eventCount / 10, rowCount: shape.rowCount, order: order),
+        in: bench.stores ?? bench.scratch.path)
+      if shorter.isMade { try await PastPair(store, shorter).ask(bench.rounds * 40) }
       // Not a multiple of what makes a run.
       try await StrataPast.lastEvents(
         PastShape(
@@ -31,6 +38,38 @@ extension Workload {
         in: bench.scratch.path + "/last-\(order.rawValue)", bench.rounds * 10)
       if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
     }
+    try await incidents(bench)
+  }
+
+  /// The bytes of a history of the documents of a file, each of them once, with a list of their states.
+  private static func incidents(_ bench: Bench) async throws {
+    guard bench.corpus.isFromFile else { return }
+    let path = bench.scratch.fresh("incidents")
+    let count = bench.corpus.lines.count
+    var bytes: [Int] = []
+    for keepsList in [false, true] {
+      try? FileManager.default.removeItem(atPath: path)
+      let store = try await EventStore.open(at: path, options: StrataPast.options(.all))
+      for first in stride(from: 0, to: count, by: 1_000) {
+        let draft = bench.corpus.draft(first..<min(first + 1_000, count))
+        for result in try store.log.appendBlocking([draft]) { _ = try result.get() }
+      }
+      let list = try ListRequest(DocumentRow.self).sectioned(byField: FieldPath("status"))
+        .sorted(byField: FieldPath("time"), .reverse).kept(as: "by status")
+      let documents = store.documents(StrataPast.category)
+      if keepsList {
+        _ = try await FetchController(list, from: documents).snapshot(at: .sequence(1))
+      } else {
+        _ = try await documents["none", at: .sequence(1)]
+      }
+      bytes.append(Int(try store.recordHistoriesBlocking().map(\.byteCount).reduce(0, +)))
+      try await store.close()
+    }
+    print("  \(count) documents of the input")
+    let events = Double(count)
+    report("  bytes an event, of rows and their keys", String(format: "%.1f", Double(bytes[0]) / events))
+    report("  of one kept list", String(format: "%.1f", Double(bytes[1] - bytes[0]) / events))
+    report("  of the log", String(format: "%.1f", Double(bytesOnDisk("\(path)/log")) / events))
   }
 
   /// A whole process that shows the first page of the list at random points.
