@@ -1,7 +1,7 @@
 """The keys in the runs of a history, as "Keys" of FORMAT.md describes them: reads them whole and finds those of an event."""
 
 import struct
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from strata_codecs import Malformed
 from strata_pages import Bytes, KEY_LENGTH_MAX, demand
@@ -223,11 +223,15 @@ def check_tally(run, place, units):
     count, chunks = read_tally(run, place)
     demand(count == len(units), "a tally of other units")
     changes = [change for _, _, changes in chunks for change in changes]
+    differences = Counter()
+    for unit, keys in enumerate(units):
+        for key in keys:
+            for number, moment in enumerate(key.moments):
+                differences[moment, unit] += 1 if (number % 2 == 0) != key.is_alive else -1
     expected = sorted(
-        (moment, unit, 1 if (number % 2 == 0) != key.is_alive else -1)
-        for unit, keys in enumerate(units)
-        for key in keys
-        for number, moment in enumerate(key.moments)
+        (moment, unit, 1 if difference > 0 else -1)
+        for (moment, unit), difference in differences.items()
+        for _ in range(abs(difference))
     )
     demand([change[0] for change in changes] == [change[0] for change in expected], "the moments of a tally")
     demand(sorted(changes) == expected, "the changes of a tally")

@@ -37,6 +37,8 @@ struct KeyTallyWriter: ~Copyable {
 
   mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
     changes.sort()
+    // Most changes of a row leave it in its section.
+    changes.cancel()
     let length = max(limits.chunkChangeCountMin, counts.count)
     var chunks: [KeyChunk] = []
     var buffer = RawBuffer(capacity: 1 << 13)

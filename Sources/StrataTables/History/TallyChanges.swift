@@ -47,4 +47,25 @@ struct TallyChanges {
       swap(&self, &other)
     }
   }
+
+  /// Leaves, of the changes of one unit at one event, by how much they differ: a key that appears where another one of the
+  /// unit disappears counts for nothing. For changes that are sorted, and that were appended with ascending units. O(count).
+  mutating func cancel() {
+    var (kept, place) = (0, 0)
+    while place < count {
+      let (distance, unit) = (distance(place), unit(place))
+      var difference = 0
+      while place < count, self.distance(place) == distance, self.unit(place) == unit {
+        difference += isBirth(place) ? 1 : -1
+        place += 1
+      }
+      for _ in 0..<abs(difference) {
+        moments[kept] = distance << 1 | (difference > 0 ? 1 : 0)
+        units[kept] = unit
+        kept += 1
+      }
+    }
+    moments.removeLast(count - kept)
+    units.removeLast(units.count - kept)
+  }
 }

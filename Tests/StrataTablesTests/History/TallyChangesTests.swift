@@ -36,4 +36,40 @@ internal import Testing
       #expect(sorted == expected, "run \(run)")
     }
   }
+
+  @Test func `of the changes of one unit at one event, what they differ by is left`() {
+    struct Place: Hashable {
+      var distance: UInt64
+      var unit: UInt32
+    }
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for run in 0..<500 {
+      let (eventCount, unitCount) = (
+        UInt64.random(in: 1...40, using: &random), Int.random(in: 1...6, using: &random)
+      )
+      var changes = TallyChanges()
+      var expected: [Place: Int] = [:]
+      for unit in 0..<UInt32(unitCount) {
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+          let (distance, isBirth) = (
+            UInt64.random(in: 0..<eventCount, using: &random), Bool.random(using: &random)
+          )
+          changes.append(distance, isBirth: isBirth, unit: unit)
+          expected[Place(distance: distance, unit: unit), default: 0] += isBirth ? 1 : -1
+        }
+      }
+      changes.sort()
+      changes.cancel()
+      var found: [Place: Int] = [:]
+      var last: UInt64 = 0
+      for place in 0..<changes.count {
+        #expect(changes.distance(place) >= last, "run \(run)")
+        last = changes.distance(place)
+        found[Place(distance: last, unit: changes.unit(place)), default: 0] += changes.isBirth(place) ? 1 : -1
+      }
+      expected = expected.filter { $0.value != 0 }
+      #expect(found == expected, "run \(run)")
+      #expect(changes.count == expected.values.reduce(0) { $0 + abs($1) }, "run \(run)")
+    }
+  }
 }
