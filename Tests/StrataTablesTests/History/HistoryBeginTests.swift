@@ -116,7 +116,8 @@ internal import Testing
     }
   }
 
-  @Test func `a history that begins with saved states and goes on with published ones is that of a replay`()
+  @Test
+  func `fault 94: a history that begins with saved and goes on with published states is that of the log`()
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
@@ -220,7 +221,9 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `a process that ends at once writes its events, unless all rows would have to be read`() throws {
+  @Test func `fault 93: a process that ends at once writes its events, unless all rows had to be read`()
+    throws
+  {
     for isSaved in [true, false] {
       let disk = SimulatedDisk()
       try Self.filled(disk)
@@ -243,7 +246,8 @@ internal import Testing
 
   // MARK: What is not used
 
-  @Test func `a saved state is used only where the log, the erasures and the events are those of the runs`()
+  @Test
+  func `fault 94: a saved state is used only where log, erasures and events are those of the runs`()
     throws
   {
     let disk = SimulatedDisk()
@@ -288,7 +292,8 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `a published state is gone on with only where the log and the erasures are those of the runs`()
+  @Test
+  func `fault 94: a published state is gone on with only where log and erasures are those of the runs`()
     throws
   {
     let store = try StateStore.open(SimulatedDisk(), options: Self.options())

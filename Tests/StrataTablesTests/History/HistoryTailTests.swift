@@ -8,7 +8,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct HistoryTailTests {
-  @Test func `a kept list at every sequence after the runs is that of a replay`() throws {
+  @Test func `fault 92: a kept list at every sequence after the runs is that of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
     var (inMemory, withoutRuns, dropped) = (0, 0, 0)
@@ -46,7 +46,7 @@ internal import Testing
     #expect(inMemory > 3 * runs.count && dropped > runs.count / 8, "\(inMemory), \(dropped), \(withoutRuns)")
   }
 
-  @Test func `a close writes the last events, and the next process reads them`() throws {
+  @Test func `fault 93: a close writes the last events, and the next process reads them`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(isLight: true)
     while runs.next() {
@@ -92,7 +92,7 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `what is in memory is forgotten with an erasure`() throws {
+  @Test func `fault 92: what is in memory is forgotten with an erasure`() throws {
     let store = try StateStore.open(
       SimulatedDisk(),
       options: {
@@ -108,6 +108,42 @@ internal import Testing
     #expect(historian.state.withLock { $0.tail } == nil)
     let after = try #require(historian.runs(through: 20))
     #expect(after.erasures != before.erasures)
+    #expect(try HistoryStore.difference(after, store, StateStore.documents) == nil)
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 92: what is in memory is not used if events were erased while it was made`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    let erasure = Lock((isDue: false, error: Optional<any Error>.none))
+    // The list is asked where it has a row while the run in memory is written, after all events were folded.
+    let definition = ViewDefinition(
+      identity: ViewIdentity("erases"), sectionOrder: .key, declared: [], calls: .keys,
+      kept: KeptView(name: "erases", identity: "", fingerprint: 1)
+    ) { (row, writer) throws(RowProblem) in
+      let isNow = erasure.withLock { erasure in
+        defer { erasure.isDue = false }
+        return erasure.isDue
+      }
+      if isNow {
+        do { try store.eraseBlocking(Erasure(streams: ["b/3"], because: "asked to")) } catch {
+          erasure.withLock { $0.error = error }
+        }
+      }
+      writer.append(row.document.count)
+      return PlacedLengths(section: writer.count)
+    }
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    historian.keep(definition, of: "b")
+    for number in 0..<20 { try store.put("\(number % 4)", in: "b", ["secret": .int(Int64(number))]) }
+    erasure.withLock { $0.isDue = true }
+    #expect(historian.runs(through: 20) == nil)
+    let (isDue, error) = erasure.withLock { $0 }
+    #expect(!isDue && error == nil)
+    #expect(historian.state.withLock { $0.tail } == nil)
+    // There are no runs, so what was made would begin where they end.
+    let after = try #require(historian.runs(through: 20))
     #expect(try HistoryStore.difference(after, store, StateStore.documents) == nil)
     try store.closeBlocking()
   }
