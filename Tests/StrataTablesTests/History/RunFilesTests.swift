@@ -67,7 +67,8 @@ internal import Testing
     #expect(nameless > runs.count && many > 0, "\(nameless), \(many)")
   }
 
-  @Test func `of a hundred runs as many files are open as the bound says, and those of held runs besides`()
+  @Test
+  func `fault 95: of a hundred runs as many files are open as the bound says, and those that are held`()
     throws
   {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
@@ -192,7 +193,8 @@ internal import Testing
     #expect(difference == nil, "\(what)")
   }
 
-  @Test func `a process that can open no more files replays the log, and its history is not damaged`() throws
+  @Test func `fault 95: a process that can open no more files replays the log, and no history is damaged`()
+    throws
   {
     let disk = SimulatedDisk()
     var options = StateStore.options()
@@ -234,6 +236,82 @@ internal import Testing
       disk.onOperation(nil)
     }
     #expect(writer.projector(folding).historian!.failure == nil)
+    try reader.closeBlocking()
+    try writer.closeBlocking()
+  }
+
+  /// A store with a history of many runs, of which each but the first needs those before it.
+  private static func manyRuns(_ disk: SimulatedDisk, _ options: StoreOptions) throws -> EventStore {
+    let store = try StateStore.open(disk, options: options)
+    var events = StateEvents(seed: 3)
+    for _ in 0..<40 { try events.append(to: store) }
+    try store.projector(StateStore.documents).historian!.recordBlocking()
+    return store
+  }
+
+  private static func manyRunsOptions() -> StoreOptions {
+    var options = StateStore.options()
+    options.history = .all
+    options.savesStates = false
+    options.runLimits.changeCountMax = 4
+    options.runLimits.laggingCount = 1
+    options.runLimits.mergedCount = 100
+    options.runLimits.baseChangeCountMin = .max
+    options.runLimits.cacheSize = 0
+    options.runLimits.openFileCountMax = 4
+    options.runLimits.keepsKeys = false
+    return options
+  }
+
+  @Test func `fault 95: a process that can open few files closes others of the runs, and reads them all`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    let folding = StateStore.documents
+    let store = try Self.manyRuns(disk, Self.manyRunsOptions())
+    let historian = try #require(store.projector(folding).historian)
+    let set = try #require(historian.runs())
+    #expect(set.runs.count > 6)
+    let expected = try HistoryStore.replayed(store, folding)
+    let refused = Lock(0)
+    disk.onOperation { call in
+      guard call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix),
+        historian.cache.files.count > 3
+      else { return .proceed }
+      refused.withLock { $0 += 1 }
+      return .fail(SystemErrorCode.tooManyOpenFiles)
+    }
+    for sequence in stride(from: set.begin + 1, through: set.end, by: 9) {
+      let counter = PastCounter()
+      let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
+      let state = try #require(try replay.goOn(nil)?[0])
+      try Self.check(state, expected[Int(sequence)], store, "at \(sequence)")
+      #expect(counter.counts.fromHistory == 1, "at \(sequence)")
+    }
+    disk.onOperation(nil)
+    #expect(refused.withLock { $0 } > 6)
+    #expect(historian.runs()?.runs.elementsEqual(set.runs, by: ===) == true)
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 95: a reader that can open no file of a history replays, and uses it once it can`() throws
+  {
+    let disk = SimulatedDisk()
+    let folding = StateStore.documents
+    let writer = try Self.manyRuns(disk, Self.manyRunsOptions())
+    let set = try #require(writer.projector(folding).historian?.runs())
+    let expected = try HistoryStore.replayed(writer, folding)
+    let reader = try StateStore.open(disk, .readOnly, options: Self.manyRunsOptions())
+    let history = try #require(reader.projector(folding).history)
+    disk.onOperation { call in
+      guard call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix) else { return .proceed }
+      return .fail(SystemErrorCode.tooManyOpenFiles)
+    }
+    #expect(history.runs() == nil)
+    let states = try reader.statesBlocking(at: [.sequence(set.end / 2)], folding)
+    try Self.check(states[0], expected[Int(set.end / 2)], reader, "refused")
+    disk.onOperation(nil)
+    #expect(history.runs()?.runs.map(\.number) == set.runs.map(\.number))
     try reader.closeBlocking()
     try writer.closeBlocking()
   }
