@@ -344,7 +344,9 @@ internal import Testing
 
   // MARK: Damage
 
-  @Test func `damaged and missing files make a reader replay, and it finds what is made again`() throws {
+  @Test func `fault 96: damaged and missing files make a reader replay, and it finds what is made again`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
     var (missing, damaged) = (0, 0)
@@ -379,6 +381,56 @@ internal import Testing
       try pair.close()
     }
     #expect(missing > 0 && damaged > 0 && missing + damaged > runs.count, "\(missing), \(damaged)")
+  }
+
+  @Test func `fault 96: where any file of a history is missing, nothing of it is used, and it is made again`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(100)
+    let folding = StateStore.documents
+    while runs.isShort {
+      var options = HistoryStore.options(&random)
+      options.savesStates = false
+      // Many runs, of which each but the first needs those before it.
+      options.runLimits.changeCountMax = 4
+      options.runLimits.laggingCount = 1
+      options.runLimits.mergedCount = 100
+      options.runLimits.baseChangeCountMin = .max
+      let origin = SimulatedDisk()
+      let writer = try StateStore.open(origin, options: options)
+      var events = StateEvents(seed: random.next())
+      events.rowCount = 5
+      for _ in 0..<20 { try events.append(to: writer) }
+      try writer.projector(folding).historian!.recordBlocking(writesRest: true)
+      let expected = try HistoryStore.replayed(writer, folding).map { try StateAnswers($0, of: writer) }
+      try writer.closeBlocking()
+      #expect(origin.historyPaths.count > 3)
+      for path in origin.historyPaths {
+        runs.add()
+        let disk = origin.clone()
+        disk.delete(path)
+        for access in [EventStore.Access.readOnly, .readWrite] {
+          let what = "run \(runs.count), \(access), without \(path)"
+          let store = try StateStore.open(disk, access, options: options)
+          let history = try #require(store.projector(folding).history)
+          #expect(history.runs() == nil, "\(what)")
+          let sequences = (0..<3).map { _ in UInt64.random(in: 0...store.head.sequence, using: &random) }
+          let states = try store.statesBlocking(at: sequences.map { .sequence($0) }, folding)
+          for (sequence, state) in zip(sequences, states) {
+            let difference = try StateAnswers(state, of: store).difference(from: expected[Int(sequence)])
+            #expect(difference == nil, "\(what), at \(sequence)")
+          }
+          if let historian = store.projector(folding).historian {
+            try historian.recordBlocking(writesRest: true)
+            let made = try #require(historian.runs(), "\(what)")
+            #expect(made.end == store.head.sequence, "\(what)")
+            #expect(try HistoryStore.difference(made, store, folding) == nil, "\(what)")
+          }
+          try store.closeBlocking()
+        }
+      }
+    }
   }
 
   @Test func `fault 80: a reader takes no run that was made again for the damaged one of the same number`()
