@@ -41,9 +41,9 @@ internal import Testing
   }
 
   private static func filled(
-    _ disk: SimulatedDisk, seed: UInt64, appends: Int = 14
+    _ disk: SimulatedDisk, seed: UInt64, appends: Int = 14, options: StoreOptions = options()
   ) throws -> (EventStore, StateEvents) {
-    let store = try StateStore.open(disk, options: options())
+    let store = try StateStore.open(disk, options: options)
     var events = StateEvents(seed: seed)
     events.rowCount = 4
     for _ in 0..<appends { try events.append(to: store) }
@@ -213,7 +213,7 @@ internal import Testing
     #expect(kept > runs.count && lists > runs.count, "\(kept), \(lists)")
   }
 
-  @Test func `a call that fails stops the historian alone, and it goes on later`() throws {
+  @Test func `fault 97: a call that fails stops the historian alone, and it goes on later`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
     var failed = 0
@@ -245,6 +245,94 @@ internal import Testing
       }
     }
     #expect(failed > runs.count / 4)
+  }
+
+  @Test func `fault 97: while calls of a historian fail, no append and no read does, and no run is lost`()
+    throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(250)
+    let folding = StateStore.documents
+    var options = Self.options()
+    options.runLimits.cacheSize = 0
+    // Runs that cannot be read seem damaged, and are made again.
+    let damaging: [SimulatedOperation] = [.open, .read, .size]
+    let others: [SimulatedOperation] = [
+      .list, .kind, .write, .syncData, .sync, .syncDirectory, .rename, .remove,
+    ]
+    var (failed, kept) = (0, 0)
+    while runs.isShort {
+      let seed = random.next()
+      let (probe, _) = try Self.filled(SimulatedDisk(), seed: seed, options: options)
+      let isBase = probe.projector(folding).historian?.runs()?.runs.last?.root.isBase
+      try probe.closeBlocking()
+      // The last run will be merged with others.
+      guard isBase == false else { continue }
+      for (operation, number) in (damaging + others).flatMap({ operation in (1...3).map { (operation, $0) } })
+      {
+        runs.add()
+        let what = "seed \(seed), from \(operation.rawValue) \(number) on"
+        let disk = SimulatedDisk()
+        var (store, events) = try Self.filled(disk, seed: seed, options: options)
+        for _ in 0..<20 { try events.append(to: store) }
+        let historian = try #require(store.projector(folding).historian)
+        let calls = Lock(0)
+        disk.onOperation { call in
+          guard call.path.hasPrefix(StateStore.layout.histories), call.operation == operation else {
+            return .proceed
+          }
+          return calls.withLock { calls in
+            calls += 1
+            return calls < number ? .proceed : .fail(SystemErrorCode.inputOutput)
+          }
+        }
+        try Self.checkReads(store, &random, what)
+        if (try? historian.recordBlocking()) == nil { failed += 1 }
+        try events.append(to: store)
+        try Self.checkReads(store, &random, what)
+        // What a process finds that begins after this one was killed, or after a power cut.
+        let after = disk.crash(seed: seed, model: number % 2 == 0 ? .dropAll : .lossless)
+        let again = try StateStore.open(after, options: options)
+        if let found = again.projector(folding).historian?.runs() {
+          kept += 1
+          #expect(try HistoryStore.difference(found, again, folding) == nil, "\(what)")
+        } else {
+          #expect(damaging.contains(operation), "\(what): what was written before is lost")
+        }
+        try again.closeBlocking()
+        disk.onOperation(nil)
+        // A history that seemed damaged twice is given up until the process ends.
+        try? historian.recordBlocking()
+        if let made = historian.runs() {
+          #expect(try HistoryStore.difference(made, store, folding) == nil, "\(what)")
+        }
+        #expect(damaging.contains(operation) || historian.end + 40 > store.head.sequence, "\(what)")
+        try store.closeBlocking()
+      }
+    }
+    #expect(failed > runs.count / 4 && kept > runs.count / 2, "\(failed), \(kept)")
+  }
+
+  /// States of the past, one of them with a list, are those of a replay.
+  private static func checkReads(
+    _ store: EventStore, _ random: inout SeededGenerator, _ what: String
+  ) throws {
+    let folding = foldings[0]
+    let expected = try HistoryStore.replayed(store, folding)
+    let sequences = (0..<2).map { _ in UInt64.random(in: 0...store.head.sequence, using: &random) }
+    let points = sequences.map { LogPoint.sequence($0) }
+    let states = try store.statesBlocking(at: points, folding)
+    try #require(states.count == points.count, "\(what): states are missing")
+    for (sequence, state) in zip(sequences, states) {
+      let difference = try StateAnswers(state, of: store).difference(
+        from: StateAnswers(expected[Int(sequence)], of: store))
+      #expect(difference == nil, "\(what), at \(sequence)")
+    }
+    let listed = try store.statesBlocking(at: [points[0]], folding, view: ("b", definition))
+    try #require(listed.count == 1, "\(what): a list is missing")
+    let difference = try KeptPastTests.difference(
+      listed[0], from: expected[Int(sequences[0])], store, ("b", definition), isWhole: false)
+    #expect(difference == nil, "\(what), the list at \(sequences[0])")
   }
 
   @Test func `fault 85: a history that is damaged again after it was made again is given up, and said to be`()
