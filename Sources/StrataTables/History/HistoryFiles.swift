@@ -17,7 +17,16 @@ enum RunLoss: Error {
   /// It has lost its name, or the name is that of another file.
   case gone
   /// The system refused, as where a process has too many files open.
-  case refused
+  case refused(StoreError)
+
+  var isRefusal: Bool { if case .refused = self { true } else { false } }
+
+  /// The same for what reads from the run.
+  func damage(_ what: String) -> StatePage.Damage {
+    var damage = StatePage.Damage(what)
+    if case .refused(let error) = self { (damage.isWanted, damage.refusal) = (true, error) }
+    return damage
+  }
 }
 
 /// The files of `derived/history/NAME-VERSION/`. Calls block.
@@ -89,7 +98,7 @@ struct HistoryFiles: Sendable {
   func openRun(_ number: UInt32) throws(RunLoss) -> any File {
     let file: any File
     do throws(StoreError) { file = try fileSystem.open(path(ofRun: number), .read) } catch {
-      throw error.reason == .notFound ? .gone : .refused
+      throw error.reason == .notFound ? .gone : .refused(error)
     }
     var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
     let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)

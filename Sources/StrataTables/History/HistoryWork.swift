@@ -107,6 +107,8 @@ final class HistoryWork: @unchecked Sendable {
       do throws(StatePage.Damage) {
         for run in manifest.runs { readers.append(try run.open(historian.files, historian.cache)) }
       } catch {
+        // What cannot be opened now may be opened later.
+        if let refusal = error.refusal { throw refusal }
         (manifest.runs, readers) = ([], [])
       }
     }
@@ -146,7 +148,7 @@ final class HistoryWork: @unchecked Sendable {
     self.begin = begin
     if isShort, !begin.isOfSaved { return nil }
     let made: HistoryBegin.Made?
-    do throws(StatePage.Damage) { made = try begin.goOn(slice) } catch { throw .damage(error) }
+    do throws(StatePage.Damage) { made = try begin.goOn(slice) } catch { throw RunFailure(error) }
     guard let made else { return nil }
     self.begin = nil
     historian.note { begins in
@@ -270,7 +272,7 @@ final class HistoryWork: @unchecked Sendable {
       var readers = runs.runs
       readers.replaceSubrange(range, with: [try entry.open(historian.files, historian.cache)])
       self.runs = try RunSet(readers, runs.erasures, head: runs.head)
-    } catch { throw .damage(error) }
+    } catch { throw RunFailure(error) }
     historian.publish(self.runs, generation)
     historian.files.remove(runs.runs[range])
     if manifest.runs.count == 1 { historian.removeLowerVersions() }

@@ -242,13 +242,14 @@ enum RunFailure: Error {
   case damage(StatePage.Damage)
   case store(StoreError)
 
-  init(_ damage: StatePage.Damage) { self = .damage(damage) }
+  /// A file that the system refuses to open is not damaged: the work goes on later.
+  init(_ damage: StatePage.Damage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }
   init(_ error: StoreError) { self = .store(error) }
 
   static func reading<Result>(
     _ body: () throws(StatePage.Damage) -> Result
   ) throws(RunFailure) -> Result {
-    do throws(StatePage.Damage) { return try body() } catch { throw .damage(error) }
+    do throws(StatePage.Damage) { return try body() } catch { throw RunFailure(error) }
   }
 }
 

@@ -37,7 +37,7 @@ final class RunReader: Sendable {
   ) throws(StatePage.Damage) {
     let open: RunFiles.Open
     do throws(RunLoss) { open = try Self.open(number, files, cache) } catch {
-      throw StatePage.Damage("the file of a run is missing, or is another one")
+      throw error.damage("the file of a run is missing, or is another one")
     }
     try self.init(open, files, number, root: place, cache)
     cache.files.use(open, of: owner)
@@ -241,9 +241,7 @@ extension RunReader {
       // Another thread may have seen to it that it stays open, and the name was taken since.
       if let open = last.withLock({ $0.open }) { return open }
       loss.withLock { $0 = error }
-      var damage = StatePage.Damage("the file of a run cannot be opened again")
-      damage.isWanted = error == .refused
-      throw damage
+      throw error.damage("the file of a run cannot be opened again")
     }
   }
 
@@ -251,7 +249,7 @@ extension RunReader {
     _ number: UInt32, _ files: HistoryFiles, _ cache: RunCache
   ) throws(RunLoss) -> RunFiles.Open {
     do throws(RunLoss) { return RunFiles.Open(try files.openRun(number)) } catch {
-      guard error == .refused, cache.files.makeRoom() else { throw error }
+      guard error.isRefusal, cache.files.makeRoom() else { throw error }
       return RunFiles.Open(try files.openRun(number))
     }
   }

@@ -14,6 +14,8 @@ enum StatePage {
     var what: String
     /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.
     var isWanted = false
+    /// What the system said, if it did not open a file of a history.
+    var refusal: StoreError?
     /// The record, if it is one of a state.
     var place: StoredPlace?
 

@@ -315,4 +315,55 @@ internal import Testing
     try reader.closeBlocking()
     try writer.closeBlocking()
   }
+
+  @Test func `fault 95: a writer that can open no file of its history keeps it, and goes on once it can`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    let folding = StateStore.documents
+    var options = Self.manyRunsOptions()
+    let store = try Self.manyRuns(disk, options)
+    let numbers = try #require(store.projector(folding).historian?.runs()).runs.map(\.number)
+    try store.closeBlocking()
+    // What there is has one file open, and is merged into one.
+    (options.runLimits.openFileCountMax, options.runLimits.mergedCount) = (1, 2)
+    let next = try StateStore.open(disk, options: options)
+    let historian = try #require(next.projector(folding).historian)
+    let expected = try HistoryStore.replayed(next, folding)
+    func refuse(_ isRefused: @escaping @Sendable () -> Bool) {
+      disk.onOperation { call in
+        guard call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix), isRefused() else {
+          return .proceed
+        }
+        return .fail(SystemErrorCode.tooManyOpenFiles)
+      }
+    }
+    // When it looks at the folder, and then while it merges.
+    refuse { true }
+    #expect(historian.runs() == nil)
+    let states = try next.statesBlocking(at: [.sequence(9)], folding)
+    try Self.check(states[0], expected[9], next, "refused")
+    disk.onOperation(nil)
+    #expect(historian.runs()?.runs.map(\.number) == numbers)
+    let openCount = Lock(0)
+    refuse {
+      openCount.withLock {
+        $0 += 1
+        return $0 > 3
+      }
+    }
+    for _ in 0..<3 {
+      #expect(throws: StoreError.self) { try historian.recordBlocking() }
+      #expect(historian.failure?.isPassing == true)
+    }
+    disk.onOperation(nil)
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    #expect(set.runs.count < numbers.count && set.end == next.head.sequence)
+    for sequence in set.begin + 1...set.end {
+      let tables = try set.tables(at: sequence, recordsTouches: folding.recordsTouches)
+      try Self.check(tables, expected[Int(sequence)], next, "at \(sequence)")
+    }
+    try next.closeBlocking()
+  }
 }
