@@ -39,6 +39,9 @@ struct Stratabench: AsyncParsableCommand {
   @Option(help: "A folder in which the workload past makes its stores once. Later runs use them again.")
   var stores: String?
 
+  @Option(help: "The workload past asks only the questions whose names contain this.")
+  var question: String?
+
   @Option(help: "The number of rounds. Default: 20 for durable, 15 for lists, 5 for the others.")
   var rounds: Int?
 
@@ -59,8 +62,8 @@ struct Stratabench: AsyncParsableCommand {
       print("\n\(workload.name): \(workload.about), \(rounds) rounds")
       try await workload.run(
         Bench(
-          corpus: corpus, scratch: scratch, rounds: rounds, rows: rows ?? max(1, events / 10), stores: stores
-        ))
+          corpus: corpus, scratch: scratch, rounds: rounds, rows: rows ?? max(1, events / 10), stores: stores,
+          question: question))
     }
   }
 }

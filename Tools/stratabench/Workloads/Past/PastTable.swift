@@ -23,14 +23,16 @@ struct PastTable {
   private static let timeMax = 10.0
   private static let windowLength = 50
 
-  func run() async throws {
+  /// - Parameter name: what the names of the questions contain; nil for all, and a scrubber.
+  func run(_ name: String? = nil) async throws {
     for question in PastQuestion.all where question.distance < shape.eventCount {
+      if let name, !question.name.contains(name) { continue }
       print("  \(question.name)")
       for place in Place.allCases {
         for isCached in [true, false] { try await ask(question, place, isCached: isCached) }
       }
     }
-    try await scrub()
+    if name == nil { try await scrub() }
   }
 
   // MARK: Questions

@@ -20,7 +20,8 @@ extension Workload {
       try await PastTable(
         shape: shape, folder: store.folder, libraries: [StrataPast.self],
         rounds: (bench.rounds * 40, bench.rounds * 4)
-      ).run()
+      ).run(bench.question)
+      if bench.question != nil { continue }
       if let memory = ProcessMemory.now() {
         report("  resident memory", "\(mebibytes(Double(memory.resident)))")
         // What made the store has left its own.
@@ -38,7 +39,7 @@ extension Workload {
         in: bench.scratch.path + "/last-\(order.rawValue)", bench.rounds * 10)
       if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
     }
-    try await incidents(bench)
+    if bench.question == nil { try await incidents(bench) }
   }
 
   /// The bytes of a history of the documents of a file, each of them once, with a list of their states.
