@@ -160,6 +160,16 @@ extension FetchController {
     }
   }
 
+  /// A request as compiled, once for all lists that are made with it.
+  func compiled(
+    _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>, of epoch: RequestEpoch
+  ) throws -> CompiledList {
+    if let known = lastCompiled.withLock({ $0 }), known.epoch == epoch { return known.list }
+    let list = try request.compiled(decode: rows.decode)
+    lastCompiled.withLock { $0 = (epoch, list) }
+    return list
+  }
+
   /// The request in force, with a lease on its view.
   func prepared() throws -> Prepared {
     let (request, epoch, published, isCancelled) = state.withLock {
@@ -172,7 +182,7 @@ extension FetchController {
         request: request, rows: rows, list: published.list.list, lease: published.list.lease, epoch: epoch,
         published: published.list.snapshot)
     }
-    let list = try request.compiled(decode: rows.decode)
+    let list = try compiled(request, rows, of: epoch)
     return Prepared(
       request: request, rows: rows, list: list, lease: rows.projector.lease(list.definition, of: rows.name),
       epoch: epoch)
@@ -189,6 +199,15 @@ extension ListRequest {
         set, table: rows.name, view: list.definition.identity, window: list.window,
         isSectioned: list.isSectioned, heldBy: rows.store),
       decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection,
-      token: set.chain.map { ListToken(storeID: rows.store.log.storeID, sequence: set.sequence, chain: $0) })
+      token: token(of: set, rows.store.log))
+  }
+
+  private func token(of set: TableSet, _ log: Log) -> ListTokenSource {
+    let (storeID, sequence) = (log.storeID, set.sequence)
+    @Sendable func token(_ chain: UInt64) -> ListToken {
+      ListToken(storeID: storeID, sequence: sequence, chain: chain)
+    }
+    if let chain = set.chain { return .known(token(chain)) }
+    return .later(LaterToken { (try? log.chain(after: sequence))?.map(token) })
   }
 }

@@ -46,6 +46,7 @@ where Item.ID: DocumentID {
   //   announcement  its own lock: a number, and the tasks that wait for the next one
   //   counts        its own lock: statistics, but for lists of the past
   //   pastCounter   its own lock: what is done for those, also while a consumer looks at them
+  //   lastCompiled  its own lock: the request that was compiled last
   //   building      its own lock: which task makes the list of a new request
   //   fetching      its own lock: what the fetch that began last waits for
   //
@@ -57,6 +58,8 @@ where Item.ID: DocumentID {
   let announcement = Announcement()
   let counts: Lock<ListStatistics>
   let pastCounter = PastCounter()
+  /// The request of an epoch as compiled; nil before the first one.
+  let lastCompiled = Lock<(epoch: RequestEpoch, list: CompiledList)?>(nil)
   /// The turn to make the list of a new request. One task at a time, so that of many requests at once, those that have
   /// been replaced by then are never begun.
   let building = Turns<OneThing>()

@@ -14,7 +14,7 @@ extension FetchController {
   /// To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
-    return try await withLists(at: [point], request) { $0[0] }
+    return try await withLists(at: [point]) { $0[0] }
   }
 
   /// Another list of the same rows at a point of the log, with other sections, sorts, filters and windows. The
@@ -38,7 +38,7 @@ extension FetchController {
   public func changes(
     from start: LogPoint, to end: LogPoint
   ) async throws -> ListChanges<Item.ID, Section> {
-    try await changes(from: start, to: end, request: request)
+    try await withLists(at: [start, end]) { ListChanges(from: $0[0], to: $0[1]) }
   }
 
   /// The changes between two points of the log in another list of the same rows.
@@ -48,28 +48,40 @@ extension FetchController {
     try await withLists(at: [start, end], request) { ListChanges(from: $0[0], to: $0[1]) }
   }
 
-  /// What is made of lists at several points, counted.
+  /// What is made of the same list at several points, counted.
+  func withLists<Result: Sendable>(
+    at points: [LogPoint], _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
+  ) async throws -> Result {
+    let (request, epoch) = state.withLock { ($0.request, $0.epoch) }
+    let rows = rows.folded(for: request)
+    let list = try compiled(request, rows, of: epoch)
+    return try await rows.withLists(at: points, request, list, counting: pastCounter, body)
+  }
+
+  /// What is made of another list at several points, counted.
   func withLists<Other, Result: Sendable>(
     at points: [LogPoint], _ request: ListRequest<Item, Other>,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Other>]) -> Result
   ) async throws -> Result {
-    try await rows.withLists(at: points, request, counting: pastCounter, body)
+    let rows = rows.folded(for: request)
+    let list = try request.compiled(decode: rows.decode)
+    return try await rows.withLists(at: points, request, list, counting: pastCounter, body)
   }
 }
 
 extension RowTable {
   /// What is made of lists at several points, by one replay. A list of the past reads files when it is looked at, so
   /// this happens on the thread of the replay.
-  func withLists<Section, Result: Sendable>(
-    at points: [LogPoint], _ request: ListRequest<Item, Section>, counting counter: PastCounter,
-    _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
+  ///
+  /// - Parameter list: the request as compiled.
+  fileprivate func withLists<Section, Result: Sendable>(
+    at points: [LogPoint], _ request: ListRequest<Item, Section>, _ list: CompiledList,
+    counting counter: PastCounter, _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
   ) async throws -> Result {
-    let rows = folded(for: request)
-    let list = try request.compiled(decode: rows.decode)
-    return try await ListError.wrapping {
-      try await rows.store.withStates(
-        at: points, rows.folding, view: (rows.name, list.definition), counting: counter
-      ) { sets in body(sets.map { request.snapshot(of: $0, rows, list) }) }
+    try await ListError.wrapping {
+      try await store.withStates(
+        at: points, folding, view: (name, list.definition), counting: counter, findsChains: false
+      ) { sets in body(sets.map { request.snapshot(of: $0, self, list) }) }
     }
   }
 

@@ -30,21 +30,24 @@ where Item.ID: DocumentID {
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
   let encodeSection: @Sendable (Section) -> [UInt8]
-  /// The token to resume from: `controller.updates(since:)`. Nil for a list that no controller made, and if the chain
-  /// of the log up to the state is not known.
-  public internal(set) var token: ListToken? = nil
+  private let tokenSource: ListTokenSource
 
   package init(
     version: ListVersion, decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item,
     decodeSection: @escaping @Sendable (UnsafeRawBufferPointer) -> Section?,
-    encodeSection: @escaping @Sendable (Section) -> [UInt8], token: ListToken? = nil
+    encodeSection: @escaping @Sendable (Section) -> [UInt8], token: ListTokenSource = .known(nil)
   ) {
     self.version = version
     self.decode = decode
     self.decodeSection = decodeSection
     self.encodeSection = encodeSection
-    self.token = token
+    tokenSource = token
   }
+
+  /// The token to resume from: `controller.updates(since:)`. Nil for a list that no controller made, and if the chain
+  /// of the log up to the state is not known. That of a list of the past is read from the log when it is first asked for:
+  /// nil if the log cannot be read by then, or no longer has the event.
+  public var token: ListToken? { tokenSource.token }
 
   /// The list includes everything up to this sequence.
   public var sequence: UInt64 { version.sequence }

@@ -1,5 +1,6 @@
 // A position in a list's history, as a value that outlives the process.
 
+internal import StrataBase
 public import StrataEvents
 package import StrataLog
 
@@ -66,5 +67,35 @@ extension ListToken: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
+  }
+}
+
+/// Where the token of a snapshot is from.
+package enum ListTokenSource: Sendable {
+  case known(ListToken?)
+  case later(LaterToken)
+
+  var token: ListToken? {
+    switch self {
+    case .known(let token): token
+    case .later(let later): later.token
+    }
+  }
+}
+
+/// A token that is found when it is first asked for. For the chain after an event, the log's block that has the event is
+/// read and hashed: that took a sixth of the time of a first page of a kept list at a point of the past.
+package final class LaterToken: Sendable {
+  private let found = Lock<ListToken?>(nil)
+  private let find: @Sendable () -> ListToken?
+
+  /// - Parameter find: called until it finds the token. May block.
+  package init(_ find: @escaping @Sendable () -> ListToken?) { self.find = find }
+
+  var token: ListToken? {
+    if let token = found.withLock({ $0 }) { return token }
+    let token = find()
+    found.withLock { $0 = token }
+    return token
   }
 }

@@ -25,12 +25,15 @@ extension EventStore {
   ///
   /// - Parameters:
   ///   - counter: counts where the states came from.
+  ///   - findsChains: whether the states get the chains of the log up to them, which are read from it.
   ///   - body: called once, with the states in the order of the points.
   package func withStates<Result: Sendable>(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)?,
-    counting counter: PastCounter = PastCounter(), _ body: @escaping @Sendable ([TableSet]) -> Result
+    counting counter: PastCounter = PastCounter(), findsChains: Bool = true,
+    _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> Result {
-    let replay = Replay(self, folding, to: points, view: view, counting: counter)
+    let replay = Replay(
+      self, folding, to: points, view: view, counting: counter, findsChains: findsChains)
     return try await machine.past.result { slice in try replay.goOn(slice).map(body) }
   }
 

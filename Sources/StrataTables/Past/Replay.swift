@@ -12,6 +12,7 @@ final class Replay: @unchecked Sendable {
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
   private let past: PastFold
+  private let findsChains: Bool
   /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
   /// The sequences that are still to be reached, the next one last.
@@ -22,11 +23,13 @@ final class Replay: @unchecked Sendable {
 
   init(
     _ store: EventStore, _ folding: Folding, to points: [LogPoint],
-    view: (table: String, definition: ViewDefinition)?, counting counter: PastCounter = PastCounter()
+    view: (table: String, definition: ViewDefinition)?, counting counter: PastCounter = PastCounter(),
+    findsChains: Bool = true
   ) {
     self.store = store
     self.points = points
     self.view = view
+    self.findsChains = findsChains
     past = PastFold(store, folding, view: view, counting: counter)
   }
 
@@ -40,7 +43,7 @@ final class Replay: @unchecked Sendable {
       if reached == nil { reached = try past.fold(at: sequence, slice) }
       guard let fold = reached else { return nil }
       guard fold.state.sequence == sequence else { throw .closed }
-      try fold.findChain()
+      if findsChains { try fold.findChain() }
       if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
       states[sequence] = fold.state
       reached = nil
