@@ -202,10 +202,8 @@ extension ListSnapshot {
     var items: [Item] = []
     items.reserveCapacity(places.count)
     do throws(RowProblem) {
-      try version.forEachItem(inSectionAt: section, places) { (key) throws(RowProblem) in
-        try version.table.withRow(key.id) { (row) throws(RowProblem) in
-          if let row { items.append(try decode(row)) }
-        }
+      try version.forEachRow(inSectionAt: section, places) { (row) throws(RowProblem) in
+        if let row { items.append(try decode(row)) }
       }
     } catch {
       throw .row(error.what)

@@ -1,5 +1,6 @@
 // One state of a list, untyped: a version of a table, a view over it, and its windows.
 
+internal import StrataBase
 package import StrataEvents
 package import StrataTables
 
@@ -137,6 +138,27 @@ extension ListVersion {
     }
     try view.forEachItem(in: start + places.lowerBound..<start + places.upperBound, body)
   }
+
+  /// Lends the rows of such items, nil for one that the table lacks.
+  func forEachRow<Failure: Error>(
+    inSectionAt place: Int, _ places: Range<Int>, _ body: (RowView?) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard table.readsRows else {
+      return try forEachItem(inSectionAt: place, places) { (key) throws(Failure) in
+        try table.withRow(key.id, body)
+      }
+    }
+    var ids: [[UInt8]] = []
+    forEachItem(inSectionAt: place, places) { ids.append(Array($0.id)) }
+    for first in stride(from: 0, to: ids.count, by: Self.readAheadCount) {
+      let next = ids[first..<min(first + Self.readAheadCount, ids.count)]
+      table.willRead(Array(next))
+      for id in next { try id.lendBytes { (id) throws(Failure) in try table.withRow(id, body) } }
+    }
+  }
+
+  /// How many rows are asked for before the first of them is waited for.
+  private static var readAheadCount: Int { 256 }
 
   /// The position of a row, nil if it is not shown. O(log n), plus making the row's key; O(n log n) once for a list in
   /// which the program's code makes another key of the row than it did.

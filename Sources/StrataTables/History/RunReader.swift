@@ -191,9 +191,14 @@ final class RunReader: Sendable {
   }
 
   /// Asks the system to have some records in memory by the time that they are read. Best effort.
-  func willRead(_ places: [RunPlace]) {
+  func willRead(_ places: some Sequence<RunPlace>) {
     guard let open = try? opened() else { return }
     for place in places { open.file.willRead(at: Int64(place.offset), count: Int(place.length)) }
+  }
+
+  /// The same for the records that are not in memory.
+  func willRead(unknown places: [RunPlace]) {
+    willRead(Set(places).filter { cache.record(of: owner, at: $0.offset) == nil })
   }
 
   /// The sections of keys with their counts at the run's end, which stay in memory as well.

@@ -32,4 +32,18 @@ final class RunRows {
     }
     return nil
   }
+
+  /// Asks the system for what is read of some rows, of all of them before any is waited for. Of a row, that is what the
+  /// newest run has that may have it.
+  func willRead(_ keys: [[UInt8]]) throws(StatePage.Damage) {
+    var rest = keys
+    for run in runs.reversed() where !rest.isEmpty {
+      var (own, others): ([[UInt8]], [[UInt8]]) = ([], [])
+      for key in rest {
+        if try run.mayContain(XXH64.of(key)) { own.append(key) } else { others.append(key) }
+      }
+      if !own.isEmpty { try RunTreeCursor.willRead(own, through: sequence, run) }
+      rest = others
+    }
+  }
 }

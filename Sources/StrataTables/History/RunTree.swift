@@ -185,6 +185,37 @@ struct RunTreeCursor {
     return nil
   }
 
+  /// Asks the system for the pages that have some versions, from the root on: for those of a height before the first of
+  /// them is waited for. O(keys · height).
+  static func willRead(
+    _ keys: [[UInt8]], through sequence: UInt64, _ reader: RunReader
+  ) throws(StatePage.Damage) {
+    guard let root = reader.root.rows else { return }
+    var (places, height) = ([RunPlace](repeating: root.place, count: keys.count), root.height)
+    while height > 0 {
+      reader.willRead(unknown: places)
+      for (index, key) in keys.enumerated() {
+        let page = try page(reader, at: places[index], height)
+        places[index] = try key.lendBytes { key throws(StatePage.Damage) in
+          try last(in: page, .key(key, sequence: sequence)).entry.place
+        }
+      }
+      height -= 1
+    }
+    reader.willRead(unknown: places)
+  }
+
+  /// An inner page.
+  private static func page(
+    _ reader: RunReader, at place: RunPlace, _ height: UInt8
+  ) throws(StatePage.Damage) -> RunRecord {
+    let page = try reader.record(at: place, isInner: true)
+    guard try Self.height(of: page) == height, !page.entries.isEmpty else {
+      throw StatePage.Damage("an index page is broken, or of another height than the page above says")
+    }
+    return page
+  }
+
   private static func height(of page: RunRecord) throws(StatePage.Damage) -> UInt8 {
     guard let height = page.bytes.first, height > 0 else {
       throw StatePage.Damage("an index page has no height")
@@ -213,10 +244,7 @@ struct RunTreeCursor {
   ) throws(StatePage.Damage) -> RunRecord {
     var (place, height) = (first, firstHeight)
     while height > 0 {
-      let page = try reader.record(at: place, isInner: true)
-      guard try Self.height(of: page) == height, !page.entries.isEmpty else {
-        throw StatePage.Damage("an index page is broken, or of another height than the page above says")
-      }
+      let page = try Self.page(reader, at: place, height)
       let (chosen, cursor) = try Self.last(in: page, target)
       stack.append(Level(page: page, cursor: cursor))
       (place, height) = (chosen.place, height - 1)

@@ -44,6 +44,24 @@ final class PastRows: KnownRows {
   }
 }
 
+// MARK: Several rows
+
+extension PastRows {
+  /// A row that takes longer was waited for.
+  private static let waitMin = Duration.microseconds(100)
+
+  /// Files are read one page after another, and a disk takes as long for one page as for twenty at a time. Where the
+  /// system has them in memory, to ask for them costs as much as it saves: so it is seen by the first row.
+  func willRead(_ ids: [[UInt8]]) {
+    guard ids.count > 2, let first = ids.first else { return }
+    let start = MonotonicTime.now()
+    guard first.withUnsafeBytes({ row($0) }) != nil, start.elapsed >= Self.waitMin else { return }
+    // What is damaged is found by what reads it.
+    try? RunRows(set, at: sequence).willRead(
+      ids.dropFirst().map { id in id.withUnsafeBytes { RunKey.make(number, $0) } })
+  }
+}
+
 // MARK: Differences
 
 extension PastRows {

@@ -11,6 +11,9 @@ protocol KnownRows: AnyObject, Sendable {
   /// A row; nil if it is not known.
   func row(_ id: UnsafeRawBufferPointer) -> KnownRow?
 
+  /// Does what makes it sooner to read some rows, one after another. Best effort.
+  func willRead(_ ids: [[UInt8]])
+
   /// The rows that may differ from those of another moment; nil if they are not known.
   func changes(to other: any KnownRows) -> (any KnownChanges)?
 

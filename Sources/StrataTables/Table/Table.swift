@@ -59,6 +59,12 @@ package struct Table: Sendable {
     }
   }
 
+  /// Whether rows are read from files, and sooner if it is known which.
+  package var readsRows: Bool { past?.tree.isIdentical(to: rows) ?? false }
+
+  /// Does what makes it sooner to read some rows, one after another. Best effort; may block.
+  package func willRead(_ ids: [[UInt8]]) { if readsRows { past?.willRead(ids) } }
+
   /// Lends every row, in ascending order of ids. O(n).
   package func forEachRow<Failure: Error>(
     _ body: (RowView) throws(Failure) -> Void
