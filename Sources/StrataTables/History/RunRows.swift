@@ -21,7 +21,7 @@ final class RunRows {
   ) throws(StatePage.Damage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {
     let hash = XXH64.of(key)
     for index in runs.indices.reversed() {
-      guard try runs[index].mayContain(hash) else { continue }
+      guard try mayContain(hash, index) else { continue }
       let cursor = cursors[index] ?? RunRowCursor(runs[index])
       cursors[index] = cursor
       let isThere = try key.lendBytes { key throws(StatePage.Damage) in
@@ -33,16 +33,23 @@ final class RunRows {
     return nil
   }
 
+  /// False if a run certainly lacks a row. The first run is looked into in any case: most rows that are asked for are in
+  /// one of them, and its filter, of a megabyte for a million rows, is read whole.
+  private func mayContain(_ hash: UInt64, _ index: Int) throws(StatePage.Damage) -> Bool {
+    guard index > runs.startIndex else { return true }
+    return try runs[index].mayContain(hash)
+  }
+
   /// Asks the system for what is read of some rows, of all of them before any is waited for. Of a row, that is what the
   /// newest run has that may have it.
   func willRead(_ keys: [[UInt8]]) throws(StatePage.Damage) {
     var rest = keys
-    for run in runs.reversed() where !rest.isEmpty {
+    for index in runs.indices.reversed() where !rest.isEmpty {
       var (own, others): ([[UInt8]], [[UInt8]]) = ([], [])
       for key in rest {
-        if try run.mayContain(XXH64.of(key)) { own.append(key) } else { others.append(key) }
+        if try mayContain(XXH64.of(key), index) { own.append(key) } else { others.append(key) }
       }
-      if !own.isEmpty { try RunTreeCursor.willRead(own, through: sequence, run) }
+      if !own.isEmpty { try RunTreeCursor.willRead(own, through: sequence, runs[index]) }
       rest = others
     }
   }
