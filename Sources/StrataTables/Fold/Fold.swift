@@ -11,7 +11,7 @@ internal import Synchronization
 /// While a call folds events of a projection, rows that they changed may not be in their tables yet: see
 /// `UnplacedRows`. They are put there before the call returns or lends the state.
 package final class Fold {
-  private let log: Log
+  let log: Log
   private let folding: Folding
   /// The projection's name if the fold halts at an event that cannot be applied.
   private let haltingName: String?
@@ -42,6 +42,8 @@ package final class Fold {
   @exclusivity(unchecked) private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come.
   private var anew: Fold?
+  /// How often an erasure has made it fold the log again from the start.
+  private(set) var restartCount = 0
   /// A view that is being built of the state.
   private var building: ViewBuilding?
   /// Why folding cannot continue. Nothing after the damage is ever folded in, however often the fold is called.
@@ -239,6 +241,7 @@ package final class Fold {
     erasures = fold.erasures
     readAgain()
     mustBeginAnew = false
+    restartCount += 1
     return true
   }
 

@@ -92,9 +92,10 @@ package final class PastFold: @unchecked Sendable {
     guard let fold else { return nil }
     // Once events are folded for it, an erasure may have made the fold begin from the start: runs are of no use then.
     target = sequence
-    let begin = fold.state.sequence
-    defer { counter.add(PastCounts(foldedEvents: max(begin, fold.state.sequence) - begin)) }
-    guard try fold.run(through: sequence, slice) else { return nil }
+    let restarts = fold.restartCount
+    let isDone = try fold.run(through: sequence, slice, counting: counter)
+    if fold.restartCount > restarts { isFromHistory = false }
+    guard isDone else { return nil }
     counter.add(PastCounts(states: 1, fromHistory: isFromHistory ? 1 : 0))
     return fold
   }
@@ -138,5 +139,19 @@ package final class PastFold: @unchecked Sendable {
     case .paused: return nil
     case .damaged: return Fold.resuming(store.log, folding, through: first)
     }
+  }
+}
+
+extension Fold {
+  /// Folds events up to a sequence, and counts them: all of them where an erasure makes the fold begin from the start.
+  func run(
+    through last: UInt64, _ slice: TimeSlice?, counting counter: PastCounter
+  ) throws(StoreError) -> Bool {
+    let (begin, restarts) = (state.sequence, restartCount)
+    defer {
+      let first = restartCount > restarts ? log.mark.logBegin - 1 : begin
+      counter.add(PastCounts(foldedEvents: max(first, state.sequence) - first))
+    }
+    return try run(through: last, slice)
   }
 }

@@ -161,14 +161,13 @@ extension PastStates {
 
 extension PastStates {
   private func replayed(to sequence: UInt64) throws(StoreError) -> Kept {
-    let (fold, isFromHistory) = fold(to: sequence)
+    let (fold, wasFromHistory) = fold(to: sequence)
+    var isFromHistory: Bool { wasFromHistory && fold.restartCount == 0 }
     // If this fails, the next call begins with a kept state.
     self.fold = nil
     for stop in Self.stops(from: fold.state.sequence, to: sequence) {
-      let begin = fold.state.sequence
-      try fold.run(through: stop)
+      _ = try fold.run(through: stop, nil, counting: counter)
       guard fold.state.sequence == stop else { throw .closed }
-      counter.add(PastCounts(foldedEvents: stop - begin))
       try fold.findChain()
       fold.addView(view.definition, of: view.table)
       keep(Kept(state: fold.state, isFromHistory: isFromHistory), near: sequence)

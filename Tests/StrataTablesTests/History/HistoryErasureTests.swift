@@ -207,6 +207,21 @@ internal import Testing
     #expect(written > 20)
   }
 
+  @Test func `events that are folded again after an erasure are counted, and are of no history`() throws {
+    let store = try Secret.fill(SimulatedDisk())
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    try historian.recordBlocking()
+    let end = try #require(historian.runs()).end
+    let folded = PastFold(store, StateStore.documents)
+    _ = try folded.fold(at: end)
+    #expect(folded.counts == PastCounts(states: 1, fromHistory: 1))
+    try store.eraseBlocking(Secret.erasure)
+    let head = store.head.sequence
+    _ = try folded.fold(at: head)
+    #expect(folded.counts == PastCounts(states: 2, fromHistory: 1, foldedEvents: head))
+    try store.closeBlocking()
+  }
+
   @Test func `an erasure that was cut short at any call is finished by the next open`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let origin = SimulatedDisk()
