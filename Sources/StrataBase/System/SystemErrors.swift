@@ -51,6 +51,8 @@ package enum SystemErrorCode {
   package static var inputOutput: Int32 { EIO }
   /// The process has no free file descriptor.
   package static var tooManyOpenFiles: Int32 { EMFILE }
+  /// Whether the process or the system has too little of something to open a file, and may have more of it later.
+  package static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
   /// The file is closed, or was opened for reading only.
   package static var badDescriptor: Int32 { EBADF }
   /// An argument is invalid, such as a negative offset or size.

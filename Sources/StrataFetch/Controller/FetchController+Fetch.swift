@@ -166,7 +166,12 @@ extension FetchController {
   ) throws -> CompiledList {
     if let known = lastCompiled.withLock({ $0 }), known.epoch == epoch { return known.list }
     let list = try request.compiled(decode: rows.decode)
-    lastCompiled.withLock { $0 = (epoch, list) }
+    // The program's functions that only the last one holds are released after the lock.
+    let last = lastCompiled.withLock { known in
+      defer { known = (epoch, list) }
+      return known
+    }
+    withExtendedLifetime(last) {}
     return list
   }
 
@@ -208,6 +213,11 @@ extension ListRequest {
       ListToken(storeID: storeID, sequence: sequence, chain: chain)
     }
     if let chain = set.chain { return .known(token(chain)) }
-    return .later(LaterToken { (try? log.chain(after: sequence))?.map(token) })
+    return .later(
+      LaterToken {
+        // Not of what the folder has if that is another log by now.
+        guard (try? log.checkOpen()) != nil, (try? log.refresh()) != nil else { return nil }
+        return (try? log.chain(after: sequence))?.map(token)
+      })
   }
 }

@@ -46,7 +46,7 @@ where Item.ID: DocumentID {
 
   /// The token to resume from: `controller.updates(since:)`. Nil for a list that no controller made, and if the chain
   /// of the log up to the state is not known. That of a list of the past is read from the log when it is first asked for:
-  /// nil if the log cannot be read by then, or no longer has the event.
+  /// nil if the store is closed by then, or the log cannot be read there.
   public var token: ListToken? { tokenSource.token }
 
   /// The list includes everything up to this sequence.

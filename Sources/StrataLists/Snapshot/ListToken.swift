@@ -94,7 +94,7 @@ package final class LaterToken: Sendable {
 
   var token: ListToken? {
     if let token = found.withLock({ $0 }) { return token }
-    let token = find()
+    guard let token = find() else { return nil }
     found.withLock { $0 = token }
     return token
   }

@@ -123,6 +123,8 @@ package struct RunLimits: Sendable {
   package var wholeInterval = 16
   /// The most bytes of runs that are kept in memory for reading.
   package var cacheSize = 16 << 20
+  /// A row of a past state that takes longer was waited for: then other rows are asked for together.
+  package var rowWaitMin = Duration.microseconds(100)
   /// The most files of runs that one history has open at a time, besides those that something holds.
   package var openFileCountMax = 64
 

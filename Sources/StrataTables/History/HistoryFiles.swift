@@ -24,9 +24,17 @@ enum RunLoss: Error {
   /// The same for what reads from the run.
   func damage(_ what: String) -> StatePage.Damage {
     var damage = StatePage.Damage(what)
-    if case .refused(let error) = self { (damage.isWanted, damage.refusal) = (true, error) }
+    if case .refused(let error) = self {
+      damage.isWanted = true
+      if error.isShortage { damage.refusal = error }
+    }
     return damage
   }
+}
+
+extension StoreError {
+  /// Whether a file may be opened later, with nothing done about it.
+  fileprivate var isShortage: Bool { systemCode.map(SystemErrorCode.isShortage) ?? false }
 }
 
 /// The files of `derived/history/NAME-VERSION/`. Calls block.
@@ -123,11 +131,16 @@ struct HistoryFiles: Sendable {
 
   // MARK: MANIFEST
 
-  /// The manifest; nil if there is none of this version that is whole.
-  func manifest() -> HistoryManifest? {
-    guard let (file, manifest) = openManifest() else { return nil }
-    file.close()
-    return manifest
+  /// The manifest; nil if there is none of this version that is whole. Throws if it is not known whether there is one: no
+  /// file can be opened now.
+  func manifest() throws(StoreError) -> HistoryManifest? {
+    let file: any File
+    do throws(StoreError) { file = try fileSystem.open(manifestPath, .read) } catch {
+      if error.isShortage { throw error }
+      return nil
+    }
+    defer { file.close() }
+    return manifest(in: file)
   }
 
   /// The file of the manifest, and what it says; nil if there is no such file.

@@ -98,7 +98,7 @@ final class HistoryWork: @unchecked Sendable {
     try log.checkWrites()
     let head = log.mark.sequence
     let erasures = try log.erasures()
-    let found = historian.files.manifest()
+    let found = try historian.files.manifest()
     var manifest = HistoryManifest(log, historian.name, historian.fingerprint)
     manifest.nextNumber = max(nextNumber, found?.nextNumber ?? 1)
     var readers: [RunReader] = []

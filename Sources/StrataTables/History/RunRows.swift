@@ -8,10 +8,14 @@ final class RunRows {
   private let runs: ArraySlice<RunReader>
   private var cursors: [Int: RunRowCursor] = [:]
   private let sequence: UInt64
+  private let areThere: Bool
 
-  init(_ set: RunSet, at sequence: UInt64) {
+  /// - Parameter areThere: whether nearly all rows that are looked up are there. The first run is looked into for them
+  ///   without its filter, which is read whole: a megabyte for a million rows.
+  init(_ set: RunSet, at sequence: UInt64, areThere: Bool = false) {
     runs = set.runs(holding: sequence)
     self.sequence = sequence
+    self.areThere = areThere
   }
 
   /// The newest version of a row at or before the moment, and its bytes, which are valid until the next call; nil if the
@@ -33,10 +37,9 @@ final class RunRows {
     return nil
   }
 
-  /// False if a run certainly lacks a row. The first run is looked into in any case: most rows that are asked for are in
-  /// one of them, and its filter, of a megabyte for a million rows, is read whole.
+  /// False if a run certainly lacks a row.
   private func mayContain(_ hash: UInt64, _ index: Int) throws(StatePage.Damage) -> Bool {
-    guard index > runs.startIndex else { return true }
+    if areThere, index == runs.startIndex { return true }
     return try runs[index].mayContain(hash)
   }
 

@@ -18,6 +18,8 @@ final class PastRows: KnownRows {
   /// Positions in the runs that no thread uses now.
   private let idle = Lock<[RunRows]>([])
   private let noteDamage: @Sendable () -> Void
+  /// See `RunLimits.rowWaitMin`.
+  private let waitMin: Duration
 
   private static let idleCountMax = 4
 
@@ -25,11 +27,12 @@ final class PastRows: KnownRows {
   init(_ tree: Tree, _ set: RunSet, table number: UInt32, at sequence: UInt64, _ healing: PastHealing) {
     (self.tree, self.set, self.number, self.sequence) = (tree, set, number, sequence)
     (history, noteDamage) = (healing.history, healing.noteDamage)
+    waitMin = healing.limits.rowWaitMin
   }
 
   /// A row; nil if the runs have lost it. O(log n) for each run that has the row.
   func row(_ id: UnsafeRawBufferPointer) -> KnownRow? {
-    let rows = idle.withLock { $0.popLast() } ?? RunRows(set, at: sequence)
+    let rows = idle.withLock { $0.popLast() } ?? RunRows(set, at: sequence, areThere: true)
     do throws(StatePage.Damage) {
       guard let (version, bytes) = try rows.version(of: RunKey.make(number, id)) else {
         return KnownRow()
@@ -47,17 +50,14 @@ final class PastRows: KnownRows {
 // MARK: Several rows
 
 extension PastRows {
-  /// A row that takes longer was waited for.
-  private static let waitMin = Duration.microseconds(100)
-
   /// Files are read one page after another, and a disk takes as long for one page as for twenty at a time. Where the
   /// system has them in memory, to ask for them costs as much as it saves: so it is seen by the first row.
   func willRead(_ ids: [[UInt8]]) {
     guard ids.count > 2, let first = ids.first else { return }
     let start = MonotonicTime.now()
-    guard first.withUnsafeBytes({ row($0) }) != nil, start.elapsed >= Self.waitMin else { return }
+    guard first.withUnsafeBytes({ row($0) }) != nil, start.elapsed >= waitMin else { return }
     // What is damaged is found by what reads it.
-    try? RunRows(set, at: sequence).willRead(
+    try? RunRows(set, at: sequence, areThere: true).willRead(
       ids.dropFirst().map { id in id.withUnsafeBytes { RunKey.make(number, $0) } })
   }
 }

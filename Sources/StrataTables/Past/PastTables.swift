@@ -53,7 +53,7 @@ extension RunSet {
 
   private func storedRows(at sequence: UInt64) -> PastTree.Values {
     { (keys, body) throws(StatePage.Damage) in
-      let rows = RunRows(self, at: sequence)
+      let rows = RunRows(self, at: sequence, areThere: true)
       var stored: [UInt8] = []
       for key in keys {
         guard let (version, bytes) = try rows.version(of: key.bytes), version.kind == .document,
@@ -73,7 +73,7 @@ extension RunSet {
 
   private func reasons(at sequence: UInt64) -> PastTree.Values {
     { (keys, body) throws(StatePage.Damage) in
-      let rows = RunRows(self, at: sequence)
+      let rows = RunRows(self, at: sequence, areThere: true)
       for key in keys {
         guard let (version, bytes) = try rows.version(of: key.bytes), version.kind == .problem else {
           throw StatePage.Damage("a key is there without its row")
@@ -161,7 +161,7 @@ final class PastView: SavedView {
     let (set, table, sequence) = (set, owner.list?.table ?? "", sequence)
     return { (keys, body) throws(StatePage.Damage) in
       guard let number = set.number(ofTable: table) else { return }
-      let rows = RunRows(set, at: sequence)
+      let rows = RunRows(set, at: sequence, areThere: true)
       var placed = PlacedKey()
       var writer = SortKeyWriter()
       for key in keys {

@@ -14,7 +14,7 @@ enum StatePage {
     var what: String
     /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.
     var isWanted = false
-    /// What the system said, if it did not open a file of a history.
+    /// What the system said, if it could not open a file of a history, and may be able to later.
     var refusal: StoreError?
     /// The record, if it is one of a state.
     var place: StoredPlace?

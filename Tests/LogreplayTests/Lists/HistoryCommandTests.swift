@@ -199,7 +199,7 @@ struct HistoryCommandTests {
       return (outcome.output, outcome.errors)
     }
     let read = "logreplay: read from the history, no event replayed\n"
-    // A list at the end of an append, and what changed from one to another. A state that has lost a page folds anew.
+    // A list at the end of an append, and what changed from one to another. A state that has lost a page folds from the start.
     for (words, count) in [(["at", "408"], 408), (["diff", "358..458"], 458)] {
       let expected = try await said(words)
       #expect(expected.errors == read, "\(words)")

@@ -56,6 +56,7 @@ enum HistoryStore {
     options.runLimits.uncountedKeyCountMax = [0, 3, 32].randomElement(using: &random)!
     options.runLimits.sweptKeyCountMin = [1, 5, 64].randomElement(using: &random)!
     options.runLimits.sweepLength = [1, 300, 8_192].randomElement(using: &random)!
+    options.runLimits.rowWaitMin = [.zero, .seconds(1)].randomElement(using: &random)!
     return options
   }
 

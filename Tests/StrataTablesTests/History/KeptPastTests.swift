@@ -95,6 +95,12 @@ internal import Testing
     _ list: (table: String, definition: ViewDefinition), isWhole: Bool = true
   ) throws -> String? {
     let (table, definition) = list
+    for table in replayed.tables {
+      var ids: [[UInt8]] = []
+      table.forEachRow { ids.append(Array($0.id)) }
+      // Also some that are not there.
+      state[table.name].willRead(ids + ids.map { $0 + [0x30] })
+    }
     let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(replayed, of: store))
     if let difference { return difference }
     let view = try #require(state[table].view(definition.identity))

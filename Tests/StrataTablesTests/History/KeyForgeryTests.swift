@@ -369,6 +369,31 @@ private final class NotingFile: File {
     try store.closeBlocking()
   }
 
+  @Test func `of a tally with many chunks the one is found that an event is counted from`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<50 {
+      let count = Int.random(in: 1...200, using: &random)
+      var firsts: Set<UInt64> = [0]
+      while firsts.count < count { firsts.insert(.random(in: 1...5_000, using: &random)) }
+      let ascending = firsts.sorted()
+      var bytes = RawBuffer(capacity: 64)
+      bytes.append(varint: 7)
+      for (index, first) in ascending.enumerated() {
+        KeyChunk(first: first, place: RunPlace(offset: UInt64(100 + index), length: 20, checksum: 3))
+          .append(to: &bytes)
+      }
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+      copy.copyMemory(from: bytes.bytes)
+      let index = try TallyIndex(RunRecord(taking: copy, count: copy.count, isInner: false), span: 5_000)
+      #expect(index.units == 7)
+      for distance in ascending + ascending.map({ $0 + 1 }) + [5_000] {
+        let expected = ascending.lastIndex { $0 <= distance }!
+        let found = try index.chunk(at: distance)
+        #expect(found.first == ascending[expected] && found.place.offset == UInt64(100 + expected))
+      }
+    }
+  }
+
   @Test func `fault 90: keys of a run that contradict themselves are damage`() throws {
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)

@@ -330,32 +330,41 @@ internal import Testing
     let next = try StateStore.open(disk, options: options)
     let historian = try #require(next.projector(folding).historian)
     let expected = try HistoryStore.replayed(next, folding)
-    func refuse(_ isRefused: @escaping @Sendable () -> Bool) {
+    func refuse(_ isRefused: @escaping @Sendable (_ path: String) -> Bool) {
       disk.onOperation { call in
-        guard call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix), isRefused() else {
-          return .proceed
-        }
+        guard call.operation == .open, call.path.hasPrefix(StateStore.layout.histories), isRefused(call.path)
+        else { return .proceed }
         return .fail(SystemErrorCode.tooManyOpenFiles)
       }
     }
-    // When it looks at the folder, and then while it merges.
-    refuse { true }
-    #expect(historian.runs() == nil)
-    let states = try next.statesBlocking(at: [.sequence(9)], folding)
-    try Self.check(states[0], expected[9], next, "refused")
+    // When it looks at the folder: no file at all, or none of a run.
+    for isOfManifest in [true, false] {
+      refuse { isOfManifest || $0.hasSuffix(StoreLayout.runSuffix) }
+      #expect(historian.runs() == nil)
+      #expect(throws: StoreError.self) { try historian.recordBlocking() }
+      let states = try next.statesBlocking(at: [.sequence(9)], folding)
+      try Self.check(states[0], expected[9], next, "refused")
+    }
     disk.onOperation(nil)
     #expect(historian.runs()?.runs.map(\.number) == numbers)
+    // While it reads the runs, to go on from their end and to merge them.
     let openCount = Lock(0)
-    refuse {
-      openCount.withLock {
-        $0 += 1
-        return $0 > 3
+    refuse { path in
+      guard path.hasSuffix(StoreLayout.runSuffix) else { return false }
+      return openCount.withLock {
+        $0 -= 1
+        return $0 < 0
       }
     }
-    for _ in 0..<3 {
-      #expect(throws: StoreError.self) { try historian.recordBlocking() }
-      #expect(historian.failure?.isPassing == true)
+    var failed = 0
+    for count in stride(from: 1, to: 2_000, by: 5) {
+      openCount.withLock { $0 = count }
+      if (try? historian.recordBlocking()) != nil { break }
+      failed += 1
+      #expect(historian.failure?.isPassing == true, "after \(count) files")
+      #expect(historian.state.withLock { $0.damageCount } == 0, "after \(count) files")
     }
+    #expect(failed > 3)
     disk.onOperation(nil)
     try historian.recordBlocking()
     let set = try #require(historian.runs())

@@ -24,7 +24,7 @@ struct PastPair {
         for (index, store) in pair.enumerated() {
           let shape = store.shape
           let first = question.distance + 1
-          let point = first + Int(place * Double(shape.eventCount - first))
+          let point = first + Int(place * Double(max(0, shape.eventCount - first)))
           let id = PastRow.firstID + Int.random(in: 0..<shape.rowCount(after: point), using: &random)
           let start = ContinuousClock.now
           _ = try await question.ask(libraries[index], .init(shape: shape, point: point, id: id))

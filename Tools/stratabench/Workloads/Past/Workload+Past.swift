@@ -21,7 +21,10 @@ extension Workload {
         shape: shape, folder: store.folder, libraries: [StrataPast.self],
         rounds: (bench.rounds * 40, bench.rounds * 4)
       ).run(bench.question)
-      if bench.question != nil { continue }
+      if bench.question != nil {
+        if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
+        continue
+      }
       if let memory = ProcessMemory.now() {
         report("  resident memory", "\(mebibytes(Double(memory.resident)))")
         // What made the store has left its own.
