@@ -159,6 +159,25 @@ struct JoinedPosition: NewsSource {
 
   var isCancelled: Bool { members.contains { $0.isCancelled } }
 
+  /// A point as the sequence that it is for all lists. The head may move from one list to the next.
+  func sequence(of point: LogPoint) async throws -> LogPoint {
+    if isCancelled { throw CancellationError() }
+    guard let store = members.first?.store else { return point }
+    if let error = differentStores { throw error }
+    let found = await store.machine.reads.result { () throws(StoreError) in
+      try store.sequenceBlocking(of: point)
+    }
+    return try await ListError.wrapping { .sequence(try found.get()) }
+  }
+
+  /// The error of lists that belong to different stores.
+  private var differentStores: ListError? {
+    guard let store = members.first?.store, let other = members.first(where: { $0.store !== store }) else {
+      return nil
+    }
+    return .otherStore(other.store.id, expected: store.id)
+  }
+
   func mark() -> Mark {
     let announced = members.map { $0.announcement.number }
     let store = members.first?.store
@@ -169,9 +188,7 @@ struct JoinedPosition: NewsSource {
   /// The sequence of all lists after the update that `deliver` has made for each.
   mutating func look(from mark: inout Mark) async -> News<UInt64>? {
     guard let store = members.first?.store else { return .end }
-    for member in members where member.store !== store {
-      return .failure(.otherStore(member.store.id, expected: store.id))
-    }
+    if let error = differentStores { return .failure(error) }
     if isCancelled { return .end }
     while looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {
       do {

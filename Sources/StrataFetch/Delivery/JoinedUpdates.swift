@@ -1,17 +1,28 @@
 // Several lists of one store, always at the same sequence.
 
+public import StrataEvents
 public import StrataLists
 
 /// A list that can be followed together with others: a `FetchController`.
 public protocol JoinableList: Sendable {
   /// The update of one list.
   associatedtype Update: Sendable
+  /// One list at one moment.
+  associatedtype Snapshot: Sendable
+  /// What differs between two moments of one list.
+  associatedtype Changes: Sendable
   /// Creates a position in the list for a joined iteration.
   func joinedList() -> JoinedList<Update>
+  /// The list at a point of the log.
+  func snapshot(at point: LogPoint) async throws -> Snapshot
+  /// The changes of the list between two points of the log.
+  func changes(from start: LogPoint, to end: LogPoint) async throws -> Changes
 }
 
 extension FetchController: JoinableList {
   public typealias Update = ListUpdate<Item, Section>
+  public typealias Snapshot = ListSnapshot<Item, Section>
+  public typealias Changes = ListChanges<Item.ID, Section>
 
   public func joinedList() -> JoinedList<ListUpdate<Item, Section>> {
     let member = ListMember(self)
@@ -58,6 +69,35 @@ public struct JoinedUpdates<each List: JoinableList>: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator {
     Iterator(lists: (repeat (each lists).joinedList()))
+  }
+
+  /// The lists at one point of the log, in their order, all with the same `sequence`.
+  ///
+  /// Each costs what `snapshot(at:)` of the list costs there. The newest lists are cheaper as the first element of an
+  /// iteration.
+  ///
+  /// Throws what `snapshot(at:)` throws, and `otherStore` if the lists belong to different stores.
+  public func snapshots(at point: LogPoint) async throws -> (repeat (each List).Snapshot) {
+    let point = try await members().sequence(of: point)
+    return (repeat try await (each lists).snapshot(at: point))
+  }
+
+  /// What changed in each list between two points of the log, in either direction: of all between the same two
+  /// sequences. Each costs what `changes(from:to:)` of the list costs.
+  ///
+  /// Throws what `changes(from:to:)` throws, and `otherStore` if the lists belong to different stores.
+  public func changes(
+    from start: LogPoint, to end: LogPoint
+  ) async throws -> (repeat (each List).Changes) {
+    let members = members()
+    let (start, end) = (try await members.sequence(of: start), try await members.sequence(of: end))
+    return (repeat try await (each lists).changes(from: start, to: end))
+  }
+
+  private func members() -> JoinedPosition {
+    var members: [any JoinedMember] = []
+    for list in repeat (each lists).joinedList() { members.append(list.member) }
+    return JoinedPosition(members)
   }
 
   public struct Iterator: AsyncIteratorProtocol {

@@ -155,4 +155,46 @@ private struct Owners: Projection {
     var failing = JoinedUpdates(lists.0, broken).makeAsyncIterator()
     await #expect(throws: ListError.self) { _ = try await failing.next() }
   }
+
+  @Test func `R59 Lists that are joined are at one sequence at any point of the past`() async throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let chores = try await chores(4)
+    let ann = FetchController(Self.owned("ann"), from: chores)
+    let bob = FetchController(Self.owned("bob"), from: chores)
+    let rows = FetchController(
+      ListRequest(Owners.Row.self), from: chores.store.table(Owners.rows, of: Owners()))
+    // After each event, who has which chore.
+    var owners = (0..<4).map { $0 % 2 == 0 ? "ann" : "bob" }
+    var states = [owners]
+    for _ in 0..<30 {
+      let id = Int.random(in: 0..<4, using: &random)
+      owners[id] = owners[id] == "ann" ? "bob" : "ann"
+      try await chores.put(Chore(id: id, title: "t", owner: owners[id]))
+      states.append(owners)
+    }
+    let joined = JoinedUpdates(ann, bob, rows)
+    func ids(_ owner: String, _ state: [String]) -> [Int] { state.indices.filter { state[$0] == owner } }
+    for (index, state) in states.enumerated() {
+      let sequence = UInt64(4 + index)
+      let (a, b, c) = try await joined.snapshots(at: .sequence(sequence))
+      #expect(a.sequence == sequence && b.sequence == sequence && c.sequence == sequence)
+      #expect(a.itemIdentifiers == ids("ann", state) && b.itemIdentifiers == ids("bob", state))
+      #expect(c.row(for: "ann")?.chores.sorted() == ids("ann", state))
+    }
+    let end = try await joined.snapshots(at: .head)
+    #expect(end.0.sequence == 34 && end.2.row(for: "bob")?.chores.sorted() == ids("bob", owners))
+    for _ in 0..<10 {
+      let (from, to) = (Int.random(in: 0...30, using: &random), Int.random(in: 0...30, using: &random))
+      let (a, b, _) = try await joined.changes(
+        from: .sequence(UInt64(4 + from)), to: .sequence(UInt64(4 + to)))
+      // What leaves the one list comes into the other.
+      let moved = ids("ann", states[from]).filter { states[to][$0] == "bob" }
+      #expect(a.deletions.map(\.id) == moved && b.insertions.map(\.id) == moved)
+    }
+    await #expect(throws: ListError.self) { try await joined.snapshots(at: .sequence(35)) }
+    let other = FetchController(Self.owned("bob"), from: try await self.chores(1))
+    await #expect(throws: ListError.self) { try await JoinedUpdates(ann, other).snapshots(at: .head) }
+    ann.cancel()
+    await #expect(throws: CancellationError.self) { try await joined.snapshots(at: .head) }
+  }
 }
