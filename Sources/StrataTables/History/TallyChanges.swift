@@ -48,8 +48,9 @@ struct TallyChanges {
     }
   }
 
-  /// Leaves, of the changes of one unit at one event, by how much they differ: a key that appears where another one of the
-  /// unit disappears counts for nothing. For changes that are sorted, and that were appended with ascending units. O(count).
+  /// Leaves, of the changes of one unit at one event, by how much they differ: a key that appears where another one of
+  /// the unit disappears counts for nothing. For changes that are sorted, and were appended with ascending units.
+  /// O(count).
   mutating func cancel() {
     var (kept, place) = (0, 0)
     while place < count {

@@ -182,8 +182,8 @@ final class PastView: SavedView {
 }
 
 extension View {
-  /// A view with items that were placed before, and the sections that they are in, ascending. O(sections), and O(sections ·
-  /// log n) if they have another order than that of their keys.
+  /// A view with items that were placed before, and the sections that they are in, ascending. O(sections), and
+  /// O(sections · log n) if they have another order than that of their keys.
   fileprivate init(
     _ definition: ViewDefinition, items: Tree, values: Tree?, problems: Tree,
     _ sections: [(section: [UInt8], count: Int)]
