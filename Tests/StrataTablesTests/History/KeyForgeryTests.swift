@@ -394,6 +394,47 @@ private final class NotingFile: File {
     }
   }
 
+  @Test func `the pages of some rows are asked for before the first of each height is waited for`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.pageLength = 300
+    options.runLimits.keepsKeys = false
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    try historian.recordBlocking(writesRest: true)
+    let entry = try #require(historian.files.manifest()?.runs.last)
+    let noted = FileCalls()
+    let reader = try RunReader(
+      inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
+      entry.number, root: entry.place, RunCache(limit: 1 << 20))
+    let set = try RunSet([reader], try store.log.erasures(), head: store.head.sequence)
+    let height = Int(try #require(reader.root.rows).height)
+    #expect(height > 1 && reader.root.rowCount == 800)
+    let keys = try stride(from: 100, to: 900, by: 40).map { try #require(set.key(of: "\($0)", in: "a")) }
+    let rows = RunRows(set, at: entry.end, areThere: true)
+    noted.calls.withLock { $0.removeAll() }
+    try rows.willRead(keys)
+    for key in keys { #expect(try rows.version(of: key)?.version.kind == .document) }
+    var (asked, areAsks): (Set<Int64>, [Bool]) = ([], [])
+    for call in noted.calls.withLock({ $0 }) {
+      let isAsk: Bool
+      switch call {
+      case .willRead(_, let offset): (isAsk, asked) = (true, asked.union([offset]))
+      case .read(_, let offset):
+        isAsk = false
+        #expect(asked.contains(offset))
+      }
+      if areAsks.last != isAsk { areAsks.append(isAsk) }
+    }
+    #expect(areAsks == (0...height).flatMap { _ in [true, false] } && asked.count > keys.count)
+    // What is in memory is not asked for.
+    noted.calls.withLock { $0.removeAll() }
+    try rows.willRead(keys)
+    #expect(noted.calls.withLock { $0 }.isEmpty)
+    try store.closeBlocking()
+  }
+
   @Test func `fault 90: keys of a run that contradict themselves are damage`() throws {
     let store = try StateStore.open(SimulatedDisk())
     let files = try Self.files(store)
