@@ -164,7 +164,7 @@ package struct HistoryDump {
   }
 
   private func place(of run: Run, in manifest: Manifest) throws -> RunPlace {
-    guard let known = files(manifest.storeID).manifest()?.runs.first(where: { $0.number == run.number })
+    guard let known = try files(manifest.storeID).manifest()?.runs.first(where: { $0.number == run.number })
     else {
       throw Problem(
         file: path(StoreLayout.manifestFile), what: "it is another file by now, without run \(run.number)")

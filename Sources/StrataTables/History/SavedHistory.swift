@@ -25,7 +25,7 @@ package struct SavedHistory: Sendable, Equatable {
     var histories: [SavedHistory] = []
     for folder in try fileSystem.contents(ofDirectory: parent).sorted() {
       guard try fileSystem.kind(of: "\(parent)/\(folder)") == .directory,
-        let manifest = HistoryFiles(log, folder: folder).manifest(), manifest.storeID == log.storeID
+        let manifest = try HistoryFiles(log, folder: folder).manifest(), manifest.storeID == log.storeID
       else { continue }
       histories.append(
         SavedHistory(
