@@ -90,7 +90,7 @@ internal import Testing
     let runs = try #require(historian.runs()).runs
     met.runs += runs.count
     met.bases += runs.count { $0.root.isBase }
-    met.merged += try #require(historian.files.manifest()).runs.count { $0.level > 0 }
+    met.merged += try #require(try historian.files.manifest()).runs.count { $0.level > 0 }
     return store.head.sequence
   }
 

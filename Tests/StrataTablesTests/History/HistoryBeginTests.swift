@@ -262,7 +262,7 @@ internal import Testing
     try store.checkpointBlocking()
     try historian.recordBlocking(writesRest: true)
     let runs = try #require(historian.runs())
-    let last = try #require(historian.files.manifest()?.runs.last)
+    let last = try #require(try historian.files.manifest()?.runs.last)
 
     func made(_ runs: RunSet, _ last: ManifestRun) throws -> (isOfSaved: Bool, tables: TableSet) {
       let begin = HistoryBegin(store.log, folding, runs, last, historian.savedStates())

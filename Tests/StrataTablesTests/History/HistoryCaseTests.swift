@@ -181,7 +181,7 @@ internal import Testing
     let ends = historian.runs()!.runs.map(\.root.end)
     #expect(ends == [40, 80, 95, 100, 105, 145, 153, 158])
     // A long run after short ones is merged with them.
-    let manifest = try #require(historian.files.manifest())
+    let manifest = try #require(try historian.files.manifest())
     #expect(manifest.runs.map(\.level) == [1, 1, 0, 0, 0, 0, 0, 0])
     #expect(try HistoryStore.difference(historian.runs()!, store, StateStore.documents) == nil)
     try store.closeBlocking()

@@ -403,7 +403,7 @@ private final class NotingFile: File {
     for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
     let historian = try #require(store.projector(StateStore.documents).historian)
     try historian.recordBlocking(writesRest: true)
-    let entry = try #require(historian.files.manifest()?.runs.last)
+    let entry = try #require(try historian.files.manifest()?.runs.last)
     let noted = FileCalls()
     let reader = try RunReader(
       inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
