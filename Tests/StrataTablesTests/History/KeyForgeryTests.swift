@@ -182,49 +182,6 @@ private struct ForgedKeys {
   }
 }
 
-/// What the files of some runs are asked for, in turn.
-private final class FileCalls: Sendable {
-  enum Call: Equatable {
-    case willRead(run: Int, offset: Int64)
-    case read(run: Int, offset: Int64)
-  }
-
-  let calls = Lock<[Call]>([])
-}
-
-/// The file of a run, which notes what is read.
-private final class NotingFile: File {
-  private let base: any File
-  private let run: Int
-  private let noted: FileCalls
-
-  init(_ base: any File, run: Int, _ noted: FileCalls) {
-    (self.base, self.run, self.noted) = (base, run, noted)
-  }
-
-  var path: String { base.path }
-  var identity: String? { base.identity }
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
-    noted.calls.withLock { $0.append(.read(run: run, offset: offset)) }
-    return try base.read(into: buffer, at: offset)
-  }
-  func willRead(at offset: Int64, count: Int) {
-    noted.calls.withLock { $0.append(.willRead(run: run, offset: offset)) }
-  }
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
-    try base.write(bytes, at: offset)
-  }
-  func size() throws(StoreError) -> Int64 { try base.size() }
-  func truncate(to size: Int64) throws(StoreError) { try base.truncate(to: size) }
-  func sync() throws(StoreError) { try base.sync() }
-  func syncData() throws(StoreError) { try base.syncData() }
-  func dropCache() { base.dropCache() }
-  func tryLock(_ kind: FileLockKind) throws(StoreError) -> Bool { try base.tryLock(kind) }
-  func unlock() { base.unlock() }
-  func isStillAtItsPath() throws(StoreError) -> Bool { try base.isStillAtItsPath() }
-  func close() { base.close() }
-}
-
 @Suite struct KeyForgeryTests {
   private static func files(_ store: EventStore) throws -> HistoryFiles {
     let files = HistoryFiles(store.log, folder: "forged-1")
@@ -365,72 +322,6 @@ private final class NotingFile: File {
       ).open(files) { NotingFile($0, run: 3, noted) }, index: 3, isFirst: false)
     noted.calls.withLock { $0.removeAll() }
     try KeysAt(parts + [other], at: 41, RunLimits()).willFind(low)
-    #expect(noted.calls.withLock { $0 }.isEmpty)
-    try store.closeBlocking()
-  }
-
-  @Test func `of a tally with many chunks the one is found that an event is counted from`() throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for _ in 0..<50 {
-      let count = Int.random(in: 1...200, using: &random)
-      var firsts: Set<UInt64> = [0]
-      while firsts.count < count { firsts.insert(.random(in: 1...5_000, using: &random)) }
-      let ascending = firsts.sorted()
-      var bytes = RawBuffer(capacity: 64)
-      bytes.append(varint: 7)
-      for (index, first) in ascending.enumerated() {
-        KeyChunk(first: first, place: RunPlace(offset: UInt64(100 + index), length: 20, checksum: 3))
-          .append(to: &bytes)
-      }
-      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
-      copy.copyMemory(from: bytes.bytes)
-      let index = try TallyIndex(RunRecord(taking: copy, count: copy.count, isInner: false), span: 5_000)
-      #expect(index.units == 7)
-      for distance in ascending + ascending.map({ $0 + 1 }) + [5_000] {
-        let expected = ascending.lastIndex { $0 <= distance }!
-        let found = try index.chunk(at: distance)
-        #expect(found.first == ascending[expected] && found.place.offset == UInt64(100 + expected))
-      }
-    }
-  }
-
-  @Test func `the pages of some rows are asked for before the first of each height is waited for`() throws {
-    var options = StateStore.options()
-    options.history = .all
-    options.runLimits.pageLength = 300
-    options.runLimits.keepsKeys = false
-    let store = try StateStore.open(SimulatedDisk(), options: options)
-    for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
-    let historian = try #require(store.projector(StateStore.documents).historian)
-    try historian.recordBlocking(writesRest: true)
-    let entry = try #require(try historian.files.manifest()?.runs.last)
-    let noted = FileCalls()
-    let reader = try RunReader(
-      inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
-      entry.number, root: entry.place, RunCache(limit: 1 << 20))
-    let set = try RunSet([reader], try store.log.erasures(), head: store.head.sequence)
-    let height = Int(try #require(reader.root.rows).height)
-    #expect(height > 1 && reader.root.rowCount == 800)
-    let keys = try stride(from: 100, to: 900, by: 40).map { try #require(set.key(of: "\($0)", in: "a")) }
-    let rows = RunRows(set, at: entry.end, areThere: true)
-    noted.calls.withLock { $0.removeAll() }
-    try rows.willRead(keys)
-    for key in keys { #expect(try rows.version(of: key)?.version.kind == .document) }
-    var (asked, areAsks): (Set<Int64>, [Bool]) = ([], [])
-    for call in noted.calls.withLock({ $0 }) {
-      let isAsk: Bool
-      switch call {
-      case .willRead(_, let offset): (isAsk, asked) = (true, asked.union([offset]))
-      case .read(_, let offset):
-        isAsk = false
-        #expect(asked.contains(offset))
-      }
-      if areAsks.last != isAsk { areAsks.append(isAsk) }
-    }
-    #expect(areAsks == (0...height).flatMap { _ in [true, false] } && asked.count > keys.count)
-    // What is in memory is not asked for.
-    noted.calls.withLock { $0.removeAll() }
-    try rows.willRead(keys)
     #expect(noted.calls.withLock { $0 }.isEmpty)
     try store.closeBlocking()
   }

@@ -329,6 +329,7 @@ internal import Testing
     (options.runLimits.openFileCountMax, options.runLimits.mergedCount) = (1, 2)
     let next = try StateStore.open(disk, options: options)
     let historian = try #require(next.projector(folding).historian)
+    for number in 0..<9 { try next.put("\(number % 3)", ["n": .int(Int64(number))]) }
     let expected = try HistoryStore.replayed(next, folding)
     func refuse(_ isRefused: @escaping @Sendable (_ path: String) -> Bool) {
       disk.onOperation { call in
@@ -346,7 +347,8 @@ internal import Testing
       try Self.check(states[0], expected[9], next, "refused")
     }
     disk.onOperation(nil)
-    #expect(historian.runs()?.runs.map(\.number) == numbers)
+    // The close wrote the last events.
+    #expect(historian.runs()?.runs.prefix(numbers.count).map(\.number) == numbers)
     // While it reads the runs, to go on from their end and to merge them.
     let openCount = Lock(0)
     refuse { path in
@@ -374,5 +376,46 @@ internal import Testing
       try Self.check(tables, expected[Int(sequence)], next, "at \(sequence)")
     }
     try next.closeBlocking()
+  }
+
+  @Test func `the pages of some rows are asked for before the first of each height is waited for`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.pageLength = 300
+    options.runLimits.keepsKeys = false
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    try historian.recordBlocking(writesRest: true)
+    let entry = try #require(try historian.files.manifest()?.runs.last)
+    let noted = FileCalls()
+    let reader = try RunReader(
+      inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
+      entry.number, root: entry.place, RunCache(limit: 1 << 20))
+    let set = try RunSet([reader], try store.log.erasures(), head: store.head.sequence)
+    let height = Int(try #require(reader.root.rows).height)
+    #expect(height > 1 && reader.root.rowCount == 800)
+    let keys = try stride(from: 100, to: 900, by: 40).map { try #require(set.key(of: "\($0)", in: "a")) }
+    let rows = RunRows(set, at: entry.end, areThere: true)
+    noted.calls.withLock { $0.removeAll() }
+    try rows.willRead(keys)
+    for key in keys { #expect(try rows.version(of: key)?.version.kind == .document) }
+    var (asked, areAsks): (Set<Int64>, [Bool]) = ([], [])
+    for call in noted.calls.withLock({ $0 }) {
+      let isAsk: Bool
+      switch call {
+      case .willRead(_, let offset): (isAsk, asked) = (true, asked.union([offset]))
+      case .read(_, let offset):
+        isAsk = false
+        #expect(asked.contains(offset))
+      }
+      if areAsks.last != isAsk { areAsks.append(isAsk) }
+    }
+    #expect(areAsks == (0...height).flatMap { _ in [true, false] } && asked.count > keys.count)
+    // What is in memory is not asked for.
+    noted.calls.withLock { $0.removeAll() }
+    try rows.willRead(keys)
+    #expect(noted.calls.withLock { $0 }.isEmpty)
+    try store.closeBlocking()
   }
 }

@@ -1,5 +1,6 @@
-// The changes of a tally are sorted by their events, and those of one event stay in their order.
+// The changes of a tally are sorted by their events, those that cancel are left out, and a chunk is found by its event.
 
+internal import StrataBase
 @testable internal import StrataTables
 internal import StrataTesting
 internal import Testing
@@ -70,6 +71,31 @@ internal import Testing
       expected = expected.filter { $0.value != 0 }
       #expect(found == expected, "run \(run)")
       #expect(changes.count == expected.values.reduce(0) { $0 + abs($1) }, "run \(run)")
+    }
+  }
+
+  @Test func `of a tally with many chunks the one is found that an event is counted from`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    for _ in 0..<50 {
+      let count = Int.random(in: 1...200, using: &random)
+      var firsts: Set<UInt64> = [0]
+      while firsts.count < count { firsts.insert(.random(in: 1...5_000, using: &random)) }
+      let ascending = firsts.sorted()
+      var bytes = RawBuffer(capacity: 64)
+      bytes.append(varint: 7)
+      for (index, first) in ascending.enumerated() {
+        KeyChunk(first: first, place: RunPlace(offset: UInt64(100 + index), length: 20, checksum: 3))
+          .append(to: &bytes)
+      }
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+      copy.copyMemory(from: bytes.bytes)
+      let index = try TallyIndex(RunRecord(taking: copy, count: copy.count, isInner: false), span: 5_000)
+      #expect(index.units == 7)
+      for distance in ascending + ascending.map({ $0 + 1 }) + [5_000] {
+        let expected = ascending.lastIndex { $0 <= distance }!
+        let found = try index.chunk(at: distance)
+        #expect(found.first == ascending[expected] && found.place.offset == UInt64(100 + expected))
+      }
     }
   }
 }
