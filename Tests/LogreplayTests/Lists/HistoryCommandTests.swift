@@ -204,7 +204,7 @@ struct HistoryCommandTests {
       let expected = try await said(words)
       #expect(expected.errors == read, "\(words)")
       var met: Set<String> = []
-      for offset in stride(from: 7, to: whole.count, by: max(1, whole.count / 60)) {
+      for offset in stride(from: 7, to: whole.count, by: max(1, whole.count / 30)) {
         var bytes = whole
         bytes[offset] ^= 1
         try Data(bytes).write(to: URL(fileURLWithPath: path))

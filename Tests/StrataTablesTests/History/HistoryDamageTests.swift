@@ -251,7 +251,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(250)
+    let runs = StateRuns(150)
     let folding = StateStore.documents
     var options = Self.options()
     options.runLimits.cacheSize = 0
