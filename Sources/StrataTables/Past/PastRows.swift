@@ -50,8 +50,8 @@ final class PastRows: KnownRows {
 // MARK: Several rows
 
 extension PastRows {
-  /// Files are read one page after another, and a disk takes as long for one page as for twenty at a time. Where the
-  /// system has them in memory, to ask for them costs as much as it saves: so it is seen by the first row.
+  /// Pages are read one after another, and each that comes from the disk is waited for. To ask for all of them before
+  /// takes less; where the system has them in memory, it saves nothing. The time that the first row takes says which.
   func willRead(_ ids: [[UInt8]]) {
     guard ids.count > 2, let first = ids.first else { return }
     let start = MonotonicTime.now()

@@ -86,7 +86,7 @@ struct PastTable {
     let middle = shape.eventCount / 2
     let forwards = (0...count).map { middle + ($0 - count / 2) * step }
     // Not to where it was.
-    let backwards = forwards.map { $0 + step / 2 }.reversed()
+    let backwards = forwards.map { $0 - step / 2 }.reversed()
     for (name, points) in [("forwards", forwards), ("backwards", Array(backwards))] {
       var times: [[Double]] = []
       var answers: [[Int]] = []
