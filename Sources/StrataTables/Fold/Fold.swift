@@ -198,6 +198,16 @@ package final class Fold {
     reached.set(state.sequence)
   }
 
+  /// Moves leaves of the state to a file, if those that are in memory only, and that no other state has, take more than a
+  /// number of bytes. Returns how many they still take.
+  func spill(to file: SpillFile, over limit: Int) throws(StoreError) -> Int {
+    let bytes = state.ownLeafBytes()
+    guard bytes > limit else { return bytes }
+    try state.spill(to: file, file.healing(log, folding, sequence: state.sequence))
+    ahead.noteSpilled()
+    return 0
+  }
+
   /// How far a view is that is being built in slices.
   var viewProgress: (done: Int, of: Int)? { building?.progress }
 

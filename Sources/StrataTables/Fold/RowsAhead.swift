@@ -23,6 +23,9 @@ struct RowsAhead {
 
   init(isOnDisk: Bool) { self.isOnDisk = isOnDisk }
 
+  /// Notes that rows that were in memory no longer are.
+  mutating func noteSpilled() { isOnDisk = true }
+
   /// Forgets the blocks, which are to be read again.
   mutating func removeAll() { blocks = [] }
 

@@ -236,6 +236,18 @@ final class Historian: KeptHistory {
   /// What finds the state that is saved, for a fold of its own; nil if there is none.
   func savedStates() -> Checkpoints? { checkpoints.map(Checkpoints.init(beside:)) }
 
+  /// How many bytes of pages the fold has in memory beside the cache; nil if there is no bound, as without saved states.
+  var spillLimit: Int? { checkpoints == nil ? nil : log.options.unsavedSize ?? log.options.pageCacheSize }
+
+  /// A file for what is beyond that.
+  func makeSpillFile() -> SpillFile? {
+    guard let checkpoints else { return nil }
+    return SpillFile(checkpoints.cache) { [files] () throws(StoreError) in
+      try files.createFolder()
+      return try files.scratchFile()
+    }
+  }
+
   /// Notes the newest state that the projector published; nil if it is not one to go on with.
   func notePublished(_ published: PublishedState?) {
     let old = state.withLock { state in
@@ -351,12 +363,24 @@ extension Historian.State {
 extension Historian: DerivedFileUser {
   var derivedFolder: String { files.folder }
 
-  func giveWay(isErasing: Bool) { forget() }
+  func giveWay(isErasing: Bool) { drop() }
 
-  func willErase() { forget() }
+  func willErase() { drop() }
 
   func didErase() {
-    forget()
+    drop()
     cache.removeAll()
+  }
+
+  /// Forgets what is known, and closes the file that the fold may have. A step that is going on does it at its end.
+  private func drop() {
+    forget()
+    let isIdle = state.withLock { state in
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard isIdle else { return }
+    work.reset()
+    endTurn()
   }
 }

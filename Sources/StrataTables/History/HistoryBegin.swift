@@ -7,7 +7,7 @@ internal import StrataLog
 ///
 /// A state that is saved and is as new, or a few events older, costs almost nothing: its pages are read when an event
 /// is about a row in them, through the bounded cache, and are dropped again. After a clean close there is one. Otherwise
-/// the tables are built from all rows of the runs, and are in memory from then on.
+/// the tables are built from all rows of the runs; those that are too many for memory go to a file without a name.
 ///
 /// Both are the result of the same events, folded by the same code. So nothing depends on which of them it was, and a
 /// saved state about which anything is in doubt is left aside. A page of it that is lost is made again from the log.
@@ -71,6 +71,11 @@ final class HistoryBegin {
     return Made(tables: tables, head: runs.head)
   }
 
+  /// Moves rows that were read to a file, if they take more than a number of bytes in memory.
+  func spill(to file: SpillFile, over limit: Int) throws(StoreError) {
+    try rows?.spill(to: file, over: limit, file.healing(log, folding, sequence: last.end))
+  }
+
   /// The fold from the newest saved state that is not after the end of the runs; nil if there is none, it is far from
   /// there, or something was erased between the looks at the two.
   private func fold(_ checkpoints: Checkpoints) -> (fold: Fold, head: UInt64, checkpoints: Checkpoints)? {
@@ -105,13 +110,17 @@ struct PublishedState: Sendable {
   var head: UInt64
 }
 
-/// How often the fold of a historian began, and went on, with a state that it did not make itself.
+/// How often the fold of a historian began, and went on, with a state that it did not make itself, and what it has put
+/// into files since it takes too much memory.
 struct HistoryBegins: Sendable, Equatable {
   /// With a saved state, and with what was read from the rows of the runs.
   var fromSaved = 0
   var fromRuns = 0
   /// With one that the projector published.
   var fromPublished = 0
+  /// The bytes that were written to files without a name, and the number of these files.
+  var spilledBytes: UInt64 = 0
+  var spillFiles = 0
 }
 
 extension TableSet {

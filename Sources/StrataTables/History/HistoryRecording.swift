@@ -38,6 +38,8 @@ final class HistoryRecording {
   /// Whether pages were changed since the fold last went on with a state of the projector, and a run was begun since.
   private(set) var hasOwnState = true
   private var hasGoneOn = false
+  /// How many rows may change before it is looked at again how much is in memory only.
+  private var changesUntilLook = 0
 
   /// - Parameter made: the state at the end of the runs; nil if there are none.
   init(_ log: Log, _ folding: Folding, _ runs: RunSet, from made: HistoryBegin.Made? = nil) {
@@ -119,6 +121,34 @@ final class HistoryRecording {
     hasOwnState = true
   }
 
+  /// Whether enough rows changed to look again at how much is in memory only.
+  var isSpillDue: Bool { changesUntilLook <= 0 }
+
+  /// Moves pages of the tables to a file, if those that are in memory only take more than a number of bytes. Between two
+  /// runs, these are all pages; in a run, those that were changed in it.
+  func spill(to file: SpillFile, over limit: Int) throws(StoreError) {
+    // What holds a tree as well would keep its pages in memory.
+    let isBetweenRuns = pending.eventCount == 0
+    if isBetweenRuns { before = [] }
+    for index in seen.indices { (seen[index].rows, seen[index].problems) = (nil, Tree()) }
+    defer {
+      let tables = fold.state.tables
+      for (index, table) in zip(seen.indices, tables) {
+        seen[index].rows = isOfDocuments ? nil : table.rows
+        seen[index].problems = table.problems
+      }
+      if isBetweenRuns { before = tables.map { ($0.rows, $0.problems) } }
+    }
+    let bytes = try fold.spill(to: file, over: limit)
+    // A change makes at most two leaves, and of these one is as full as before.
+    changesUntilLook = max(1, limit - bytes) / TreePages.table
+  }
+
+  /// How many bytes the pages take that are in files. O(pages in memory).
+  var bytesInFiles: UInt64 {
+    fold.state.tables.reduce(0) { $0 + $1.rows.bytesInFiles + $1.problems.bytesInFiles }
+  }
+
   /// Goes on with a state without views that has the same content, and shares memory with the tables of the process.
   /// Returns false if it may be another state.
   func goOn(from published: PublishedState) -> Bool {
@@ -192,6 +222,7 @@ final class HistoryRecording {
     if !pending.knows(table: table.number) { pending.note(table) }
     let version = RunVersion(kind: kind, sequence: stamp.sequence, created: created, time: stamp.time)
     pending.add(version, table: table.number, id: id, bytes)
+    changesUntilLook -= 1
   }
 
   /// Notes the row of an event that can change no other one.

@@ -13,6 +13,10 @@ final class HistoryWork: @unchecked Sendable {
   /// The state at the end of the runs, while it is made.
   private var begin: HistoryBegin?
   private var recording: HistoryRecording?
+  /// Where pages of its tables are that need not stay in memory; nil while all of them do.
+  private var spillFile: SpillFile?
+  /// How many rows there were when the fold last began again.
+  private var rowCount: Int?
   /// The state that the fold goes on with, once it is there.
   private var published: PublishedState?
   private var merge: (merge: RunMerge, level: UInt32)?
@@ -24,7 +28,7 @@ final class HistoryWork: @unchecked Sendable {
 
   func reset() {
     (generation, manifest, runs, begin, recording, merge) = (nil, nil, nil, nil, nil, nil)
-    published = nil
+    (published, spillFile, rowCount) = (nil, nil, nil)
   }
 
   /// Does one step. Returns whether there is more to do.
@@ -39,6 +43,8 @@ final class HistoryWork: @unchecked Sendable {
       reset()
       throw .store(error)
     }
+    // What is in a file without a name takes its room until it is closed.
+    if let known = self.generation, known != generation { reset() }
     guard historian.mayWrite else { return false }
     if self.generation != generation || manifest == nil {
       do throws(StoreError) { try load(historian, generation, isDamaged: isDamaged) } catch {
@@ -55,6 +61,9 @@ final class HistoryWork: @unchecked Sendable {
     guard let recording = try recording(historian, slice) else {
       if begin != nil { return true }
       return try beginAddingKeys(historian)
+    }
+    if recording.isSpillDue {
+      try spill(historian) { (file, limit) throws(StoreError) in try recording.spill(to: file, over: limit) }
     }
     let limits = historian.log.options.runLimits
     let last = historian.log.mark.visible.sequence
@@ -149,7 +158,10 @@ final class HistoryWork: @unchecked Sendable {
     if isShort, !begin.isOfSaved { return nil }
     let made: HistoryBegin.Made?
     do throws(StatePage.Damage) { made = try begin.goOn(slice) } catch { throw RunFailure(error) }
-    guard let made else { return nil }
+    guard let made else {
+      try spill(historian) { (file, limit) throws(StoreError) in try begin.spill(to: file, over: limit) }
+      return nil
+    }
     self.begin = nil
     historian.note { begins in
       if made.checkpoints == nil { begins.fromRuns += 1 } else { begins.fromSaved += 1 }
@@ -258,6 +270,33 @@ final class HistoryWork: @unchecked Sendable {
       erasures: runs.erasures.hash(through: written.root.end))
     try replace(0..<0, at: manifest.runs.count, with: entry, historian, generation)
     recording.beginRun()
+    guard let spillFile, let limit = historian.spillLimit,
+      spillFile.isDamaged || spillFile.isMostlyUnused(besides: limit, { recording.bytesInFiles })
+    else { return }
+    // The fold begins again with what the runs have, and with another file.
+    rowCount = recording.rowCount
+    (self.recording, self.spillFile) = (nil, nil)
+  }
+
+  /// Moves pages of the fold to a file.
+  ///
+  /// - Parameter body: receives the file, and how many bytes may be in memory only.
+  private func spill(
+    _ historian: Historian, _ body: (SpillFile, Int) throws(StoreError) -> Void
+  ) throws(RunFailure) {
+    guard let limit = historian.spillLimit, let file = spillFile ?? historian.makeSpillFile() else { return }
+    spillFile = file
+    let before = file.length
+    // Tables that are larger than that leave room for the cache.
+    let allowed = before > 0 ? limit / 4 : limit
+    try write(historian) { () throws(RunFailure) in
+      do throws(StoreError) { try body(file, allowed) } catch { throw RunFailure(error) }
+    }
+    guard file.length > before else { return }
+    historian.note { begins in
+      begins.spilledBytes += file.length - before
+      if before == 0 { begins.spillFiles += 1 }
+    }
   }
 
   /// Puts a run into the manifest, in place of some others, and makes it the one that reads use.
@@ -347,7 +386,7 @@ final class HistoryWork: @unchecked Sendable {
 
   /// Begins a merge if one is due.
   private func beginMerge(_ historian: Historian) throws(RunFailure) -> Bool {
-    guard let runs, let manifest, let generation, let rows = recording?.rowCount,
+    guard let runs, let manifest, let generation, let rows = recording?.rowCount ?? rowCount,
       let plan = MergePlan(runs, manifest, rowCount: UInt64(rows), historian.log.options)
     else { return false }
     try begin(plan, runs, historian, generation)

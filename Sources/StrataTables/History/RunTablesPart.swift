@@ -29,6 +29,8 @@ final class RunTablesPart: @unchecked Sendable {
     let limits: RunLimits
   }
 
+  /// About the most rows of a part.
+  fileprivate static let rowCountMax: UInt64 = 65_536
   /// Rows between two looks at the slice.
   private static let stepCount = 512
 
@@ -46,6 +48,8 @@ final class RunTablesPart: @unchecked Sendable {
   private var rows = Tree.Builder(pageSize: TreePages.table)
   private var problems = Tree.Builder(pageSize: Tree().pageSize)
   private var stored: [UInt8] = []
+  private(set) var isComplete = false
+  private(set) var isSpilled = false
 
   init(_ keys: Keys, _ plan: Plan) {
     self.keys = keys
@@ -63,6 +67,7 @@ final class RunTablesPart: @unchecked Sendable {
         guard try heads.next(), isBeforeEnd(heads.key) else {
           endTable()
           end = heads.rowNumbers
+          isComplete = true
           return true
         }
         try addRow(heads)
@@ -125,6 +130,33 @@ final class RunTablesPart: @unchecked Sendable {
   }
 }
 
+// MARK: In a file
+
+extension RunTablesPart {
+  /// The bytes of the leaves of a complete part that are in memory only.
+  func leafBytes() -> Int {
+    var bytes = 0
+    // A copy of the trees would have their pages too, and so would the keys of the dictionary while it is walked over.
+    for table in Array(trees.keys) {
+      bytes += trees[table]?.rows.ownLeafBytes() ?? 0
+      bytes += trees[table]?.problems.ownLeafBytes() ?? 0
+    }
+    return bytes
+  }
+
+  /// Moves the leaves of a complete part to a file.
+  ///
+  /// - Parameter healing: what makes pages of the whole state.
+  func spill(to file: SpillFile, _ tables: [RunTable], _ healing: StateHealing) throws(StoreError) {
+    isSpilled = true
+    for table in tables {
+      guard var made = trees.removeValue(forKey: table.number) else { continue }
+      defer { trees[table.number] = made }
+      try file.spill(&made.rows, &made.problems, of: table.name, healing)
+    }
+  }
+}
+
 extension RunTablesPart.Plan {
   /// Parts that together have a range of keys: neighbours, and each about as long as the others.
   func parts(of keys: RunTablesPart.Keys, countMax: Int) throws(StatePage.Damage) -> [RunTablesPart] {
@@ -136,7 +168,8 @@ extension RunTablesPart.Plan {
       ?? longest.root.rowCount
     guard first <= end else { throw StatePage.Damage("the rows of a run are not numbered in order") }
     let rowCount = end - first
-    let count = max(1, min(UInt64(countMax), rowCount / UInt64(max(1, limits.partRowCountMin))))
+    let countMax = max(UInt64(countMax), rowCount / RunTablesPart.rowCountMax)
+    let count = max(1, min(countMax, rowCount / UInt64(max(1, limits.partRowCountMin))))
     var parts: [RunTablesPart] = []
     var begin = keys.first
     for number in 1..<count {

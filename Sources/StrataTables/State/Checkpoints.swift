@@ -86,7 +86,7 @@ final class Checkpoints: Sendable {
   let reader = Lock<StateReader?>(nil)
   /// Whether the tables are of another build, so that the log may not make the same pages again.
   let areFilesNeeded = Lock(false)
-  private let cache: PageCache
+  let cache: PageCache
   /// What makes pages again of the states that somebody holds.
   let healings = Lock<[LiveHealing]>([])
 

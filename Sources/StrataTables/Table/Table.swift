@@ -1,6 +1,7 @@
 // A table: rows by id, and the views over them.
 
 package import StrataBase
+internal import StrataLog
 
 /// Rows by the bytes of their ids, and views over them. A value: a copy is O(1) and never changes, and a later write
 /// copies only the pages that it changes.
@@ -48,6 +49,14 @@ package struct Table: Sendable {
   }
 
   package var count: Int { rows.count }
+
+  /// The bytes of the leaves of rows and problems that are in memory only, and that no other table has.
+  mutating func ownLeafBytes() -> Int { rows.ownLeafBytes() + problems.ownLeafBytes() }
+
+  /// Moves the leaves to a file that are in memory only, and that no other table has.
+  mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
+    try file.spill(&rows, &problems, of: name, healing)
+  }
 
   /// Lends a row, nil if the table does not have it. O(log n).
   package func withRow<Result, Failure: Error>(

@@ -1,5 +1,7 @@
 // The state of a fold: its tables, and how far it has folded.
 
+internal import StrataLog
+
 /// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
 package struct TableSet: Sendable {
   /// The last sequence that is folded in; 0 before the first event.
@@ -43,6 +45,18 @@ package struct TableSet: Sendable {
     var set = self
     set.generation = generation
     return set
+  }
+
+  /// The bytes of leaves of rows and problems that are in memory only, and that no other state has.
+  mutating func ownLeafBytes() -> Int {
+    var bytes = 0
+    for index in tables.indices { bytes += tables[index].ownLeafBytes() }
+    return bytes
+  }
+
+  /// Moves the leaves to a file that are in memory only, and that no other state has.
+  mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
+    for index in tables.indices { try tables[index].spill(to: file, healing) }
   }
 
   /// The table with a name; an empty one if nothing was written to it.

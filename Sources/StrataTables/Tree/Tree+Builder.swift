@@ -48,26 +48,43 @@ extension Tree {
       writeLeaf(layout.page(run, ByteRun(value)))
     }
 
-    /// Appends the leaves of a tree whose keys are all greater than those before. O(leaves).
+    /// Appends the leaves of a tree whose keys are all greater than those before. O(pages); reads its first and its last
+    /// leaf.
     mutating func append(leavesOf tree: Tree) {
       if !entries.isEmpty { writeLeaf() }
-      if let root = tree.root { append(leavesOf: PageRef(root)) }
+      guard let root = tree.root else { return }
+      let reads = PageReads()
+      defer { withExtendedLifetime(reads) {} }
+      let page = PageRef(root)
+      var buffer = KeyBuffer()
+      let first = Array(buffer.key(of: page.firstLeaf, 0).buffer)
+      let separator = lastKey.withUnsafeBytes { before in
+        first.withUnsafeBytes { first in
+          let (before, first) = (ByteRun(before), ByteRun(first))
+          precondition(!levels.hasLeaf || before.order(against: first) < 0, "the keys do not ascend")
+          return levels.hasLeaf ? Array(shortestSeparator(before, first).buffer) : []
+        }
+      }
+      append(leavesOf: page, separator: separator)
+      let last = page.lastLeaf
+      lastKey.removeAll(keepingCapacity: true)
+      lastKey.append(contentsOf: buffer.key(of: last, last.count - 1).buffer)
+      withExtendedLifetime(root) {}
     }
 
-    private mutating func append(leavesOf page: PageRef) {
-      guard page.isLeaf else {
-        for index in 0..<page.count { append(leavesOf: page.link(index)) }
-        return
-      }
-      var buffer = KeyBuffer()
-      lastKey.withUnsafeBytes { before in
-        let (before, first) = (ByteRun(before), buffer.key(of: page, 0))
-        precondition(!levels.hasLeaf || before.order(against: first) < 0, "the keys do not ascend")
+    private mutating func append(leavesOf page: PageRef, separator: [UInt8]) {
+      if page.isLeaf {
+        // It may be a stub, which has what the draft needs to know.
         page.retain()
-        levels.append(page, separator: levels.hasLeaf ? shortestSeparator(before, first) : before)
+        return separator.withUnsafeBytes { levels.append(page, separator: ByteRun($0)) }
       }
-      lastKey.removeAll(keepingCapacity: true)
-      lastKey.append(contentsOf: buffer.key(of: page, page.count - 1).buffer)
+      let inner = page.loaded
+      var buffer = KeyBuffer()
+      buffer.begin(inner)
+      for index in 0..<inner.count {
+        let before = index == 0 ? separator : Array(buffer.separator(inner, index - 1).buffer)
+        append(leavesOf: inner.link(index), separator: before)
+      }
     }
 
     /// The tree of all appended entries. O(log n).
@@ -209,5 +226,19 @@ struct BuilderLevels: ~Copyable {
       level += 1
       before.withUnsafeBytes { bytes in append(page, separator: ByteRun(bytes), level: level) }
     }
+  }
+}
+
+extension PageRef {
+  fileprivate var firstLeaf: PageRef {
+    var page = loaded
+    while !page.isLeaf { page = page.child(0) }
+    return page
+  }
+
+  fileprivate var lastLeaf: PageRef {
+    var page = loaded
+    while !page.isLeaf { page = page.child(page.count - 1) }
+    return page
   }
 }

@@ -22,6 +22,8 @@ internal import Testing
       begins.fromSaved += other.fromSaved
       begins.fromRuns += other.fromRuns
       begins.fromPublished += other.fromPublished
+      begins.spilledBytes += other.spilledBytes
+      begins.spillFiles += other.spillFiles
     }
   }
 

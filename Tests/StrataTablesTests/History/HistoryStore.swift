@@ -29,6 +29,8 @@ enum HistoryStore {
     options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.keepsKeys = Int.random(in: 0..<3, using: &random) > 0
     options.runLimits.openFileCountMax = [0, 2, 5, 64].randomElement(using: &random)!
+    options.unsavedSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
+    options.pageCacheSize = [0, 5_000, 1 << 20].randomElement(using: &random)!
     return options
   }
 

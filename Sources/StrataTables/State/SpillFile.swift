@@ -1,0 +1,128 @@
+// Pages of a fold that need not stay in memory, in a file without a name.
+
+internal import StrataBase
+internal import StrataLog
+
+/// Where a fold puts leaves of its trees when there are too many of them for memory. Belongs to one thread at a time.
+///
+/// Its name is removed when it is created, so nothing is left of it: neither a crash nor an erasure has to know it. A leaf
+/// that a tree replaces leaves its bytes in the file, which only grows; the owner begins again with another one when most
+/// of it is of no use. Leaves are read again through the cache of all saved tables, and one that cannot be read is made
+/// from the log, as a page of a saved state is.
+final class SpillFile {
+  private static let number: UInt32 = 1
+
+  let cache: PageCache
+  private let makeFile: () throws(StoreError) -> any File
+  private var reader: StateReader?
+  private let faults = Lock(StateFaults())
+  fileprivate(set) var length: UInt64 = 0
+  /// How long it is when it is next looked at how much of it is of use.
+  private var lengthAtLook: UInt64 = 0
+
+  /// - Parameter makeFile: creates a file without a name; called when the first leaf is written.
+  init(_ cache: PageCache, _ makeFile: @escaping () throws(StoreError) -> any File) {
+    (self.cache, self.makeFile) = (cache, makeFile)
+  }
+
+  /// Whether a leaf could not be read.
+  var isDamaged: Bool { faults.withLock { $0.count > 0 } }
+
+  /// Whether three quarters of the file are of no use, beyond a number of bytes that do not matter.
+  ///
+  /// - Parameter used: returns how many bytes are; called when the file has doubled.
+  func isMostlyUnused(besides limit: Int, _ used: () -> UInt64) -> Bool {
+    let least = UInt64(limit) * 4
+    guard length > max(least, lengthAtLook) else { return false }
+    lengthAtLook = length * 2
+    return (length - least) / 4 > used()
+  }
+
+  /// What makes the pages of a state again that are in the file.
+  func healing(_ log: Log, _ folding: Folding, sequence: UInt64) -> StateHealing {
+    StateHealing(
+      log, folding, sequence: sequence, chain: nil, folder: "a file of a history without a name",
+      faults: faults)
+  }
+
+  /// Writes the leaves of a table that are in memory only, and that no other tree has: see `Tree.spill`.
+  ///
+  /// - Parameter healing: what makes pages of the table, as it is now.
+  func spill(
+    _ rows: inout Tree, _ problems: inout Tree, of table: String, _ healing: StateHealing
+  ) throws(StoreError) {
+    try spill(&rows, healing.healing(table, .rows), StoredRow.isValid)
+    try spill(&problems, healing.healing(table, .problems)) { _, _ in true }
+  }
+
+  func spill(
+    _ tree: inout Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+  ) throws(StoreError) {
+    guard !tree.isEmpty else { return }
+    let reader: StateReader
+    if let known = self.reader {
+      reader = known
+    } else {
+      reader = StateReader([Self.number: try makeFile()], StateLineage(), cache)
+      self.reader = reader
+    }
+    guard let file = reader.file(Self.number) else { throw .closed }
+    try tree.spill(to: SpillWriter(self, file, Self.number, reader.source(of: tree, healing, isValid)))
+  }
+}
+
+/// Appends leaves to a spill file, and puts stubs in their place.
+final class SpillWriter {
+  private static let stepLength = 1 << 18
+
+  private let owner: SpillFile
+  private let file: any File
+  private let number: UInt32
+  private let source: PageSource
+  private var raw = RawBuffer(capacity: 1 << 13)
+  private var buffer = RawBuffer(capacity: 1 << 16)
+  /// The leaves whose bytes are in the buffer, with the page that has them.
+  private var waiting: [(parent: PageRef, index: Int, part: PagePart)] = []
+
+  fileprivate init(_ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource) {
+    (self.owner, self.file, self.number, self.source) = (owner, file, number, source)
+  }
+
+  /// Appends a leaf of an inner page that only the caller has.
+  func append(
+    _ leaf: PageRef, _ index: Int, of parent: PageRef, low: [UInt8]?, high: [UInt8]?
+  ) throws(StoreError) {
+    raw.removeAll()
+    StatePage.encode(leaf, to: &raw)
+    let start = buffer.count
+    let checksum = StatePage.appendRecord(raw.bytes, to: &buffer)
+    let place = StoredPlace(
+      file: number, offset: owner.length + UInt64(start),
+      length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
+    // A tree may be a part of the one that pages are made from again, so a leaf at its edge says what its keys are.
+    var key = KeyBuffer()
+    let part = PagePart(
+      place: place, height: 0, total: UInt32(truncatingIfNeeded: leaf.total),
+      low: low ?? Array(key.key(of: leaf, 0).buffer),
+      high: high ?? Array(key.key(of: leaf, leaf.count - 1).buffer) + [0])
+    waiting.append((parent, index, part))
+    if buffer.count >= Self.stepLength { try flush() }
+  }
+
+  /// Writes what is in the buffer. If that fails, its leaves stay in memory.
+  func flush() throws(StoreError) {
+    guard !waiting.isEmpty else { return }
+    try file.write(buffer.bytes, at: Int64(owner.length))
+    owner.length += UInt64(buffer.count)
+    buffer.removeAll()
+    for (parent, index, part) in waiting {
+      let leaf = parent.link(index)
+      leaf.place.pointee = .none
+      // The stub takes over the reference to the leaf that the page had.
+      let stub = PageRef(stubFor: part, in: source, loaded: leaf)
+      _ = parent.exchange(index, with: stub)
+      source.cache.add(PageStub.of(stub.header))
+    }
+    waiting.removeAll()
+  }
+}
