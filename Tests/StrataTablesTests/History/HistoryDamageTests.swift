@@ -155,7 +155,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (kept, lists) = (0, 0)
     // A history that was found has the list from its first event on, and so has one that is made again.
     func listDifference(_ found: RunSet, _ store: EventStore) throws -> String? {
@@ -251,7 +251,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(150)
+    let runs = StateRuns()
     let folding = StateStore.documents
     var options = Self.options()
     options.runLimits.cacheSize = 0

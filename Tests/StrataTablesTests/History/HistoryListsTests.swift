@@ -44,7 +44,7 @@ internal import Testing
 
   @Test func `runs without keys get them where they are, and are read as before until then`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(200)
+    let runs = StateRuns()
     var partial = 0
     while runs.next() {
       let disk = SimulatedDisk()

@@ -24,7 +24,7 @@ internal import Testing
 
   @Test func `the states at several points are those of a replay, with their views`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(25)
+    let runs = StateRuns()
     var covered = 0
     while runs.next() {
       let store = try Self.filled(&random, SimulatedDisk())
