@@ -17,6 +17,8 @@ internal import StrataLog
 final class Historian: KeptHistory {
   struct State {
     var isRunning = false
+    /// Whether a thread uses `HistoryWork`, which is not always so while the work goes on in the background.
+    var isInStep = false
     var isStopping = false
     /// The last event that was folded in.
     var reached: UInt64 = 0
@@ -55,14 +57,14 @@ final class Historian: KeptHistory {
   let cache: RunCache
   let state: Gate<State>
   /// Those of the projector; nil if no states are saved.
-  private let checkpoints: Checkpoints?
-  private let work = HistoryWork()
+  let checkpoints: Checkpoints?
+  let work = HistoryWork()
   /// How long a step takes, unless it writes.
   private static let stepTime = Duration.milliseconds(10)
   /// How long a close folds events that are in no run yet.
   private static let restTime = Duration.milliseconds(50)
   /// How long a read waits for the background thread, before it replays.
-  private static let turnTime = Duration.milliseconds(50)
+  static let turnTime = Duration.milliseconds(50)
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.
@@ -159,14 +161,17 @@ final class Historian: KeptHistory {
       return (state.generation, state.mayRun, state.isWanted)
     }
     takeTurn()
-    if mayRun, mayWrite {
-      // A process that ends soon may not have had the time to look at the folder.
-      if isWanted { try? work.load(self, generation) }
-      // What cannot be written now is folded again by the next process.
-      try? work.writeRest(self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
+    step {
+      if mayRun, mayWrite {
+        // A process that ends soon may not have had the time to look at the folder.
+        if isWanted { try? work.load(self, generation) }
+        // What cannot be written now is folded again by the next process.
+        try? work.writeRest(
+          self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
+      }
+      forget()
+      work.reset()
     }
-    forget()
-    work.reset()
     state.withLock { $0.isStopping = false }
     endTurn()
   }
@@ -183,7 +188,8 @@ final class Historian: KeptHistory {
     if let known { return known.runs.isEmpty ? nil : known }
     defer { endTurn() }
     let (generation, isDamaged) = state.withLock { ($0.generation, $0.isDamaged) }
-    do throws(StoreError) { try work.load(self, generation, isDamaged: isDamaged) } catch { return nil }
+    let isLoaded = step { (try? work.load(self, generation, isDamaged: isDamaged)) != nil }
+    guard isLoaded else { return nil }
     return state.withLock { state in state.runs.flatMap { $0.runs.isEmpty ? nil : $0 } }
   }
 
@@ -204,12 +210,15 @@ final class Historian: KeptHistory {
       start()
     }
     let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && $0.mayRun) }
-    guard mayMake, let made = work.tail(self, generation, through: sequence) else { return runs }
-    return state.withLock { state in
-      // What was erased meanwhile may be in it.
-      guard state.generation == generation else { return nil }
-      (state.tail, state.reached) = (made, work.reached)
-      return made.runs
+    guard mayMake else { return runs }
+    return step {
+      guard let made = work.tail(self, generation, through: sequence) else { return runs }
+      return state.withLock { state in
+        // What was erased meanwhile may be in it.
+        guard state.generation == generation else { return nil }
+        (state.tail, state.reached) = (made, work.reached)
+        return made.runs
+      }
     }
   }
 
@@ -223,7 +232,7 @@ final class Historian: KeptHistory {
   /// Notes that the runs are damaged which this process knows.
   func noteDamage() { state.withLock { $0.noteDamage() } }
 
-  private func forget() {
+  func forget() {
     state.withLock { state in
       state.generation += 1
       (state.runs, state.tail, state.published) = (nil, nil, nil)
@@ -235,18 +244,6 @@ final class Historian: KeptHistory {
 
   /// What finds the state that is saved, for a fold of its own; nil if there is none.
   func savedStates() -> Checkpoints? { checkpoints.map(Checkpoints.init(beside:)) }
-
-  /// How many bytes of pages the fold has in memory beside the cache; nil if there is no bound, as without saved states.
-  var spillLimit: Int? { checkpoints == nil ? nil : log.options.unsavedSize ?? log.options.pageCacheSize }
-
-  /// A file for what is beyond that.
-  func makeSpillFile() -> SpillFile? {
-    guard let checkpoints else { return nil }
-    return SpillFile(checkpoints.cache) { [files] () throws(StoreError) in
-      try files.createFolder()
-      return try files.scratchFile()
-    }
-  }
 
   /// Notes the newest state that the projector published; nil if it is not one to go on with.
   func notePublished(_ published: PublishedState?) {
@@ -274,28 +271,6 @@ final class Historian: KeptHistory {
   /// How often the fold began with which state.
   var begins: HistoryBegins { state.withLock { $0.begins } }
 
-  private func takeTurn() {
-    state.wait { state in
-      if state.isRunning { return false }
-      state.isRunning = true
-      return true
-    }
-  }
-
-  /// Returns false if the background thread has more to do than that: it merges runs, or adds the keys of a list.
-  private func takeTurn(within limit: Duration) -> Bool {
-    state.wait(timeout: limit) { state in
-      if state.isRunning { return false }
-      state.isRunning = true
-      return true
-    }
-  }
-
-  private func endTurn() {
-    state.withLock { $0.isRunning = false }
-    state.signalAll()
-  }
-
   /// Whether a file may be written that nobody has asked for: not on a disk that was full a short time ago.
   var mayWrite: Bool { log.derivedSpace?.allowsWriting ?? false }
 
@@ -306,19 +281,22 @@ final class Historian: KeptHistory {
       return (state.generation, state.isDamaged, !state.isStopping && !state.isGivenUp)
     }
     guard mayRun else { return false }
+    return step { runStep(generation, isDamaged: isDamaged, writesRest: writesRest) }
+  }
+
+  private func runStep(_ generation: Int, isDamaged: Bool, writesRest: Bool) -> Bool {
     let slice = TimeSlice(until: MonotonicTime.now().advanced(by: Self.stepTime))
     do throws(RunFailure) {
       let isMore = try work.step(self, generation, isDamaged: isDamaged, writesRest: writesRest, slice)
-      state.withLock { $0.reached = work.reached }
+      noteReached(generation)
       return isMore
     } catch {
       if case .store(let error) = error {
         // The next try begins at the event that the projection cannot apply.
         if error.reason != .halted { work.reset() }
-        state.withLock { state in
-          state.failure = error
-          state.reached = work.reached
-        }
+        // What was forgotten meanwhile has not failed.
+        state.withLock { if $0.generation == generation { $0.failure = error } }
+        noteReached(generation)
         return false
       }
       work.reset()
@@ -326,6 +304,11 @@ final class Historian: KeptHistory {
       state.withLock { if $0.generation == generation { $0.noteDamage() } }
       return goesOnAfterDamage()
     }
+  }
+
+  private func noteReached(_ generation: Int) {
+    let reached = work.reached
+    state.withLock { if $0.generation == generation { $0.reached = reached } }
   }
 
   /// Whether the history is made again after damage was noted. Otherwise its files are removed.
@@ -370,17 +353,5 @@ extension Historian: DerivedFileUser {
   func didErase() {
     drop()
     cache.removeAll()
-  }
-
-  /// Forgets what is known, and closes the file that the fold may have. A step that is going on does it at its end.
-  private func drop() {
-    forget()
-    let isIdle = state.withLock { state in
-      defer { state.isRunning = true }
-      return !state.isRunning
-    }
-    guard isIdle else { return }
-    work.reset()
-    endTurn()
   }
 }

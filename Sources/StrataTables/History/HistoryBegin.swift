@@ -110,8 +110,7 @@ struct PublishedState: Sendable {
   var head: UInt64
 }
 
-/// How often the fold of a historian began, and went on, with a state that it did not make itself, and what it has put
-/// into files since it takes too much memory.
+/// What the fold of a historian began with, and went on with, and what of it did not fit in memory.
 struct HistoryBegins: Sendable, Equatable {
   /// With a saved state, and with what was read from the rows of the runs.
   var fromSaved = 0

@@ -34,7 +34,7 @@ enum RunLoss: Error {
 
 extension StoreError {
   /// Whether a file may be opened later, with nothing done about it.
-  fileprivate var isShortage: Bool { systemCode.map(SystemErrorCode.isShortage) ?? false }
+  var isShortage: Bool { systemCode.map(SystemErrorCode.isShortage) ?? false }
 }
 
 /// The files of `derived/history/NAME-VERSION/`. Calls block.
@@ -80,7 +80,6 @@ struct HistoryFiles: Sendable {
 
   /// Creates a file without a name, for what is not kept: it is gone once it is closed.
   func scratchFile() throws(StoreError) -> any File {
-    // The next run gets the same number.
     let (number, file) = try beginRun(from: 1)
     do throws(StoreError) { try fileSystem.remove(path(ofRun: number)) } catch {
       file.close()

@@ -38,8 +38,8 @@ final class HistoryRecording {
   /// Whether pages were changed since the fold last went on with a state of the projector, and a run was begun since.
   private(set) var hasOwnState = true
   private var hasGoneOn = false
-  /// How many rows may change before it is looked at again how much is in memory only.
-  private var changesUntilLook = 0
+  /// How many pages may change, at least, before it is looked at again how much is in memory only.
+  private var pagesUntilLook = 0
 
   /// - Parameter made: the state at the end of the runs; nil if there are none.
   init(_ log: Log, _ folding: Folding, _ runs: RunSet, from made: HistoryBegin.Made? = nil) {
@@ -122,7 +122,7 @@ final class HistoryRecording {
   }
 
   /// Whether enough rows changed to look again at how much is in memory only.
-  var isSpillDue: Bool { changesUntilLook <= 0 }
+  var isSpillDue: Bool { pagesUntilLook <= 0 }
 
   /// Moves pages of the tables to a file, if those that are in memory only take more than a number of bytes. Between two
   /// runs, these are all pages; in a run, those that were changed in it.
@@ -139,15 +139,14 @@ final class HistoryRecording {
       }
       if isBetweenRuns { before = tables.map { ($0.rows, $0.problems) } }
     }
+    // If it fails, the next try is not at once.
+    pagesUntilLook = max(1, limit) / TreePages.table
     let bytes = try fold.spill(to: file, over: limit)
-    // A change makes at most two leaves, and of these one is as full as before.
-    changesUntilLook = max(1, limit - bytes) / TreePages.table
+    pagesUntilLook = max(1, limit - bytes) / TreePages.table
   }
 
-  /// How many bytes the pages take that are in files. O(pages in memory).
-  var bytesInFiles: UInt64 {
-    fold.state.tables.reduce(0) { $0 + $1.rows.bytesInFiles + $1.problems.bytesInFiles }
-  }
+  /// All trees of the fold.
+  var trees: [Tree] { fold.state.tables.flatMap { [$0.rows, $0.problems] } }
 
   /// Goes on with a state without views that has the same content, and shares memory with the tables of the process.
   /// Returns false if it may be another state.
@@ -222,7 +221,8 @@ final class HistoryRecording {
     if !pending.knows(table: table.number) { pending.note(table) }
     let version = RunVersion(kind: kind, sequence: stamp.sequence, created: created, time: stamp.time)
     pending.add(version, table: table.number, id: id, bytes)
-    changesUntilLook -= 1
+    // A row of more than half a page has pages of its own.
+    pagesUntilLook -= 1 + bytes.count / TreePages.table
   }
 
   /// Notes the row of an event that can change no other one.

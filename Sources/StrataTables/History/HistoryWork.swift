@@ -15,6 +15,8 @@ final class HistoryWork: @unchecked Sendable {
   private var recording: HistoryRecording?
   /// Where pages of its tables are that need not stay in memory; nil while all of them do.
   private var spillFile: SpillFile?
+  /// Whether the fold went on with a state of the projector since the last run was begun.
+  private var hasGoneOn = false
   /// How many rows there were when the fold last began again.
   private var rowCount: Int?
   /// The state that the fold goes on with, once it is there.
@@ -23,12 +25,15 @@ final class HistoryWork: @unchecked Sendable {
   /// Above the number of every file that this process has begun.
   private var nextNumber: UInt32 = 1
 
+  /// Whether what is known is of a generation, if anything is.
+  func isOf(_ generation: Int) -> Bool { self.generation.map { $0 == generation } ?? true }
+
   /// The last event that was folded in.
   var reached: UInt64 { recording?.sequence ?? runs?.end ?? 0 }
 
   func reset() {
     (generation, manifest, runs, begin, recording, merge) = (nil, nil, nil, nil, nil, nil)
-    (published, spillFile, rowCount) = (nil, nil, nil)
+    (published, spillFile, rowCount, hasGoneOn) = (nil, nil, nil, false)
   }
 
   /// Does one step. Returns whether there is more to do.
@@ -43,8 +48,7 @@ final class HistoryWork: @unchecked Sendable {
       reset()
       throw .store(error)
     }
-    // What is in a file without a name takes its room until it is closed.
-    if let known = self.generation, known != generation { reset() }
+    if !isOf(generation) { reset() }
     guard historian.mayWrite else { return false }
     if self.generation != generation || manifest == nil {
       do throws(StoreError) { try load(historian, generation, isDamaged: isDamaged) } catch {
@@ -58,6 +62,7 @@ final class HistoryWork: @unchecked Sendable {
     }
     if try dropFront(historian) { return true }
     if try beginMerge(historian) { return true }
+    if spillFile?.isDamaged ?? false { foldAgain() }
     guard let recording = try recording(historian, slice) else {
       if begin != nil { return true }
       return try beginAddingKeys(historian)
@@ -191,6 +196,7 @@ final class HistoryWork: @unchecked Sendable {
       recording.goOn(from: published)
     {
       historian.note { $0.fromPublished += 1 }
+      hasGoneOn = true
     }
     return recording.isDue(limits, last: last) ? .done : try recording.run(through: last, slice, limits)
   }
@@ -270,12 +276,18 @@ final class HistoryWork: @unchecked Sendable {
       erasures: runs.erasures.hash(through: written.root.end))
     try replace(0..<0, at: manifest.runs.count, with: entry, historian, generation)
     recording.beginRun()
+    // Pages that only the fold had before it went on with others are in use by nothing any longer.
+    if hasGoneOn { (spillFile, hasGoneOn) = (nil, false) }
     guard let spillFile, let limit = historian.spillLimit,
-      spillFile.isDamaged || spillFile.isMostlyUnused(besides: limit, { recording.bytesInFiles })
+      spillFile.isMostlyUnused(by: { recording.trees }, besides: limit)
     else { return }
-    // The fold begins again with what the runs have, and with another file.
-    rowCount = recording.rowCount
-    (self.recording, self.spillFile) = (nil, nil)
+    foldAgain()
+  }
+
+  /// Begins again with what the runs have, and with another file for what does not fit in memory.
+  private func foldAgain() {
+    rowCount = recording?.rowCount ?? rowCount
+    (recording, begin, spillFile) = (nil, nil, nil)
   }
 
   /// Moves pages of the fold to a file.
@@ -284,13 +296,16 @@ final class HistoryWork: @unchecked Sendable {
   private func spill(
     _ historian: Historian, _ body: (SpillFile, Int) throws(StoreError) -> Void
   ) throws(RunFailure) {
-    guard let limit = historian.spillLimit, let file = spillFile ?? historian.makeSpillFile() else { return }
+    guard let generation, let limit = historian.spillLimit,
+      let file = spillFile ?? historian.makeSpillFile(generation)
+    else { return }
     spillFile = file
     let before = file.length
     // Tables that are larger than that leave room for the cache.
-    let allowed = before > 0 ? limit / 4 : limit
-    try write(historian) { () throws(RunFailure) in
-      do throws(StoreError) { try body(file, allowed) } catch { throw RunFailure(error) }
+    do throws(StoreError) { try body(file, before > 0 ? limit / 4 : limit) } catch {
+      if case .full = error { historian.log.derivedSpace?.lacksRoom(for: file.length + UInt64(limit)) }
+      // Where no further file can be opened now, the pages stay in memory.
+      guard error.isShortage else { throw .store(error) }
     }
     guard file.length > before else { return }
     historian.note { begins in

@@ -14,29 +14,41 @@ final class SpillFile {
 
   let cache: PageCache
   private let makeFile: () throws(StoreError) -> any File
+  fileprivate let write:
+    (_ file: any File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(StoreError) -> Void
   private var reader: StateReader?
   private let faults = Lock(StateFaults())
   fileprivate(set) var length: UInt64 = 0
   /// How long it is when it is next looked at how much of it is of use.
   private var lengthAtLook: UInt64 = 0
 
-  /// - Parameter makeFile: creates a file without a name; called when the first leaf is written.
-  init(_ cache: PageCache, _ makeFile: @escaping () throws(StoreError) -> any File) {
-    (self.cache, self.makeFile) = (cache, makeFile)
+  /// - Parameters:
+  ///   - makeFile: creates a file without a name; called when the first leaf is written.
+  ///   - write: writes to it, unless nothing may be written any longer.
+  init(
+    _ cache: PageCache, makeFile: @escaping () throws(StoreError) -> any File,
+    write: @escaping (any File, UnsafeRawBufferPointer, Int64) throws(StoreError) -> Void
+  ) {
+    (self.cache, self.makeFile, self.write) = (cache, makeFile, write)
   }
 
   /// Whether a leaf could not be read.
   var isDamaged: Bool { faults.withLock { $0.count > 0 } }
 
-  /// Whether three quarters of the file are of no use, beyond a number of bytes that do not matter.
+  /// Whether three quarters of the file or more are of no use, beyond a number of bytes that do not matter. It is looked
+  /// at when the file has doubled.
   ///
-  /// - Parameter used: returns how many bytes are; called when the file has doubled.
-  func isMostlyUnused(besides limit: Int, _ used: () -> UInt64) -> Bool {
+  /// - Parameter trees: all trees that have leaves in the file.
+  func isMostlyUnused(by trees: () -> [Tree], besides limit: Int) -> Bool {
     let least = UInt64(limit) * 4
-    guard length > max(least, lengthAtLook) else { return false }
+    guard let lineage = reader?.lineage, length > max(least, lengthAtLook) else { return false }
     lengthAtLook = length * 2
-    return (length - least) / 4 > used()
+    let used = trees().reduce(UInt64(0)) { $0.addingSaturated($1.byteCount(in: lineage)) }
+    return (length - least) / 4 > used
   }
+
+  /// The bytes of a tree's leaves that are in the file. O(pages in memory).
+  func byteCount(of tree: Tree) -> UInt64 { reader.map { tree.byteCount(in: $0.lineage) } ?? 0 }
 
   /// What makes the pages of a state again that are in the file.
   func healing(_ log: Log, _ folding: Folding, sequence: UInt64) -> StateHealing {
@@ -112,7 +124,7 @@ final class SpillWriter {
   /// Writes what is in the buffer. If that fails, its leaves stay in memory.
   func flush() throws(StoreError) {
     guard !waiting.isEmpty else { return }
-    try file.write(buffer.bytes, at: Int64(owner.length))
+    try owner.write(file, buffer.bytes, Int64(owner.length))
     owner.length += UInt64(buffer.count)
     buffer.removeAll()
     for (parent, index, part) in waiting {

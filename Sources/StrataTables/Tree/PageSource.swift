@@ -33,6 +33,9 @@ final class PageSource: Sendable {
   /// Whether equal places mean equal bytes in both.
   func isSameLineage(as other: PageSource) -> Bool { lineage === other.lineage }
 
+  /// Whether the pages are in the files of a lineage.
+  func isOf(_ lineage: StateLineage) -> Bool { self.lineage === lineage }
+
   /// The page of a stub, owned by the caller.
   func page(_ part: PagePart) throws(PageLoss) -> PageRef { try read(part, self) }
 }

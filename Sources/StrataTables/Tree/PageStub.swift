@@ -235,6 +235,12 @@ extension PageRef {
     return stub.target(place.pointee).place
   }
 
+  /// The bytes that the page of a stub takes in the files of a lineage; 0 if it is elsewhere.
+  func storedLength(in lineage: StateLineage) -> UInt64 {
+    let (place, source) = PageStub.of(header).target(place.pointee)
+    return source.isOf(lineage) ? UInt64(place.length) : 0
+  }
+
   /// Tells a stub where its page is now, which is durable there. Called by the thread that writes states.
   func move(to place: StoredPlace, _ source: PageSource) {
     PageStub.of(header).move(to: PageMove(place, source))

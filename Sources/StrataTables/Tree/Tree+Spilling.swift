@@ -10,10 +10,10 @@ extension Tree {
     return withExtendedLifetime(root) { PageRef(root).ownLeafBytes() }
   }
 
-  /// The bytes that the leaves take that are in files. O(pages in memory).
-  var bytesInFiles: UInt64 {
+  /// The bytes that the leaves take that are in the files of a lineage. O(pages in memory).
+  func byteCount(in lineage: StateLineage) -> UInt64 {
     guard let root else { return 0 }
-    return PageReads.of(root) { PageRef(root).bytesInFiles }
+    return PageReads.of(root) { PageRef(root).byteCount(in: lineage) }
   }
 
   /// Hands over each leaf that is in memory only, without those that another tree has too. Stubs take the place of
@@ -43,10 +43,10 @@ extension PageRef {
     return bytes
   }
 
-  fileprivate var bytesInFiles: UInt64 {
-    if isLeaf { return isStub ? UInt64(placeOnDisk.length) : 0 }
+  fileprivate func byteCount(in lineage: StateLineage) -> UInt64 {
+    if isLeaf { return isStub ? storedLength(in: lineage) : 0 }
     guard let page = loadedPage else { return 0 }
-    return (0..<page.count).reduce(0) { $0 + page.link($1).bytesInFiles }
+    return (0..<page.count).reduce(0) { $0 + page.link($1).byteCount(in: lineage) }
   }
 
   /// - Parameters:
