@@ -276,4 +276,61 @@ internal import Testing
     #expect(tables.hasSameContent(as: fold.state))
     try store.closeBlocking()
   }
+
+  /// A historian whose fold has little memory, and its store.
+  private static func little(_ disk: SimulatedDisk) throws -> (EventStore, Historian) {
+    var options = StateStore.options()
+    options.history = .all
+    options.savedFoldingMin = .seconds(1_000)
+    (options.unsavedSize, options.pageCacheSize) = (100_000, 100_000)
+    options.runLimits.changeCountMax = 1_000
+    let store = try StateStore.open(disk, options: options)
+    return (store, try #require(store.projector(StateStore.documents).historian))
+  }
+
+  @Test func `fault 98: a fold that can open no file for its pages keeps them in memory, and goes on`() throws
+  {
+    let disk = SimulatedDisk()
+    let (store, historian) = try Self.little(disk)
+    try Self.put(Array(0..<100), "a", in: store)
+    try historian.recordBlocking()
+    #expect(historian.begins.spillFiles == 0)
+    let refused = Lock(0)
+    disk.onOperation { call in
+      guard call.operation == .open, call.path.hasPrefix(StateStore.layout.histories) else { return .proceed }
+      refused.withLock { $0 += 1 }
+      return .fail(SystemErrorCode.tooManyOpenFiles)
+    }
+    // Too few changes for a run, which would need a file too.
+    try Self.put(Array(100..<900), "b", in: store)
+    for _ in 0..<2 { try historian.recordBlocking() }
+    #expect(refused.withLock { $0 } > 0 && historian.failure == nil)
+    disk.onOperation(nil)
+    try Self.put(Array(0..<900), "c", in: store)
+    try historian.recordBlocking(writesRest: true)
+    #expect(historian.begins.spillFiles > 0 && historian.begins.fromRuns == 0, "\(historian.begins)")
+    let set = try #require(historian.runs())
+    let fold = Fold(store.log, StateStore.documents)
+    try fold.run(through: set.end)
+    #expect(set.end == store.head.sequence)
+    #expect(try set.tables(at: set.end, recordsTouches: false).hasSameContent(as: fold.state))
+    try store.closeBlocking()
+  }
+
+  @Test func `a few large rows go to the file as many small ones do`() throws {
+    let disk = SimulatedDisk()
+    let (store, historian) = try Self.little(disk)
+    for id in 0..<30 {
+      let text = String(repeating: "\(id) ", count: 10_000)
+      try store.appendAny([
+        NewEvent(
+          DocumentEvent.put, in: StreamName(category: "a", id: "row \(id)"),
+          payload: EventPayload(["t": .string(text)]))
+      ])
+      try historian.recordBlocking()
+    }
+    // Some 800 KB, of which an eighth may be in memory.
+    #expect(Self.namelessSize(disk) > 0 && historian.begins.spillFiles == 1)
+    try store.closeBlocking()
+  }
 }
