@@ -64,7 +64,7 @@ final class Historian: KeptHistory {
   /// How long a close folds events that are in no run yet.
   private static let restTime = Duration.milliseconds(50)
   /// How long a read waits for the background thread, before it replays.
-  static let turnTime = Duration.milliseconds(50)
+  private static let turnTime = Duration.milliseconds(50)
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.

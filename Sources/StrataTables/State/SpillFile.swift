@@ -12,7 +12,7 @@ internal import StrataLog
 final class SpillFile {
   private static let number: UInt32 = 1
 
-  let cache: PageCache
+  private let cache: PageCache
   private let makeFile: () throws(StoreError) -> any File
   fileprivate let write:
     (_ file: any File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(StoreError) -> Void
@@ -41,9 +41,9 @@ final class SpillFile {
   /// - Parameter trees: all trees that have leaves in the file.
   func isMostlyUnused(by trees: () -> [Tree], besides limit: Int) -> Bool {
     let least = UInt64(limit) * 4
-    guard let lineage = reader?.lineage, length > max(least, lengthAtLook) else { return false }
+    guard length > max(least, lengthAtLook) else { return false }
     lengthAtLook = length * 2
-    let used = trees().reduce(UInt64(0)) { $0.addingSaturated($1.byteCount(in: lineage)) }
+    let used = trees().reduce(UInt64(0)) { $0.addingSaturated(byteCount(of: $1)) }
     return (length - least) / 4 > used
   }
 
