@@ -20,9 +20,11 @@ internal import Testing
   private static let count = 20_000
   private static let list = ListRequest(Task.self).sectioned(by: \.owner).sorted(by: \.text).kept(as: "mine")
 
-  private static func open(_ disk: SimulatedDisk) throws -> EventStore {
+  /// - Parameter savesByItself: whether a state is saved in the background as soon as folding it took long.
+  private static func open(_ disk: SimulatedDisk, savesByItself: Bool = true) throws -> EventStore {
     var options = StoreOptions()
     options.pageCacheSize = limit
+    if !savesByItself { options.savedFoldingMin = .seconds(1_000) }
     return try EventStore.open(disk, path: "/store", .readWrite, options: options)
   }
 
@@ -30,8 +32,8 @@ internal import Testing
     Task(id: "t\(index)", owner: "o\(index % 20)", text: "\(text), \(index) \(index % 7)")
   }
 
-  private static func filled(_ disk: SimulatedDisk) async throws -> EventStore {
-    let store = try open(disk)
+  private static func filled(_ disk: SimulatedDisk, savesByItself: Bool = true) async throws -> EventStore {
+    let store = try open(disk, savesByItself: savesByItself)
     try await store.collection("task", of: Task.self).put((0..<count).map { task($0) })
     return store
   }
@@ -68,8 +70,7 @@ internal import Testing
   }
 
   @Test func `After a checkpoint the rows of a process that only writes are within the bound`() async throws {
-    let disk = SimulatedDisk()
-    let store = try await Self.filled(disk)
+    let store = try await Self.filled(SimulatedDisk(), savesByItself: false)
     let tasks = store.collection("task", of: Task.self)
     #expect(try await tasks["t7"] == Self.task(7))
     let before = store.memory()
