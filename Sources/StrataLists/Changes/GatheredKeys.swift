@@ -16,7 +16,7 @@ struct GatheredKeys {
   }
 
   /// The rank of each key among the items of a list, and whether it has all of them.
-  func ranks(in view: View) -> (ranks: [Int], areAllFound: Bool) {
+  func ranks(in view: borrowing View) -> (ranks: [Int], areAllFound: Bool) {
     bytes.withUnsafeBytes { view.ranks(of: keys, in: $0) }
   }
 

@@ -69,8 +69,8 @@ extension DiffFinder {
     let otherSide: SectionPair.End = isOld ? .new : .old
     let (start, shown) = sections.window(index, side)
     let there = sections.window(index, otherSide)
-    let otherItems = sections.view(otherSide).items
-    let edge = sections.view(side).items.withEntry(at: start + item) { key, value -> EdgeItem in
+    let otherItems = sections.items(otherSide)
+    let edge = sections.items(side).withEntry(at: start + item) { key, value -> EdgeItem in
       if touched.contains(Array(key)) { return .changed }
       if there.shown.contains(otherItems.rank(of: key).rank - there.start) { return .shared }
       let place = (section: index, item: item - shown.lowerBound)

@@ -120,11 +120,13 @@ extension DiffFinder {
   /// data is then invalid.
   mutating func findSameList(rowCountMax: Int?) -> Bool {
     let shownCount = old.shownCountMax + new.shownCountMax
+    // Once: to read a table through a list copies it.
+    let tables = (old: old.table, new: new.table)
     var search: RowSearch?
-    if let cost = Table.changeCost(from: old.table, to: new.table), rowCountMax == nil {
-      search = cost / Self.pastRowCost > shownCount ? .tooMany : findByRows(rowCountMax: .max)
+    if let cost = Table.changeCost(from: tables.old, to: tables.new), rowCountMax == nil {
+      search = cost / Self.pastRowCost > shownCount ? .tooMany : findByRows(of: tables, rowCountMax: .max)
     }
-    switch search ?? findByRows(rowCountMax: rowCountMax ?? shownCount) {
+    switch search ?? findByRows(of: tables, rowCountMax: rowCountMax ?? shownCount) {
     case .found: return true
     case .placesDiffer: return false
     case .tooMany:
@@ -138,7 +140,7 @@ extension DiffFinder {
   var withTouches: Bool { old.table.recordsTouches && new.table.recordsTouches }
 
   /// Visits only the rows that changed, and the ends of windows. Unless they are found, the collected data is invalid.
-  private mutating func findByRows(rowCountMax: Int) -> RowSearch {
+  private mutating func findByRows(of tables: (old: Table, new: Table), rowCountMax: Int) -> RowSearch {
     let callsProgram = old.view.definition.calls != .none
     var isAsMade = true
     let isCut = old.isCut || new.isCut
@@ -153,7 +155,7 @@ extension DiffFinder {
     let definition = old.view.definition
     let withTouches = withTouches
     do throws(TooManyRows) {
-      try Table.forEachChange(from: old.table, to: new.table) { (change) throws(TooManyRows) in
+      try Table.forEachChange(from: tables.old, to: tables.new) { (change) throws(TooManyRows) in
         guard cost.rows < rowCountMax else { throw TooManyRows() }
         cost.rows += 1
         oldKey.place(change.old, by: definition, &writer)
@@ -189,8 +191,10 @@ extension DiffFinder {
       return .tooMany
     }
     guard isAsMade, place(rows, oldKeys, newKeys) else { return .placesDiffer }
-    if old.view.isApart(from: new.view), !isExplained(by: rows) { return .placesDiffer }
-    old.view.forEachSectionOrderedApart(from: new.view) { _ = sections.index(of: $0) }
+    if callsProgram, old.view.isApart(from: new.view), !isExplained(by: rows) { return .placesDiffer }
+    if definition.asksForSectionOrder {
+      old.view.forEachSectionOrderedApart(from: new.view) { _ = sections.index(of: $0) }
+    }
     guard isCut else { return .found }
     if old.window.section != new.window.section { lookAtAllSections() } else { lookAtEdges() }
     for index in sections.all.indices {
@@ -228,8 +232,8 @@ extension DiffFinder {
   private mutating func place(
     _ rows: [ChangedRow], _ oldKeys: GatheredKeys, _ newKeys: GatheredKeys
   ) -> Bool {
-    let (oldRanks, areAllOld) = oldKeys.ranks(in: sections.view(.old))
-    let (newRanks, areAllNew) = newKeys.ranks(in: sections.view(.new))
+    let (oldRanks, areAllOld) = oldKeys.ranks(in: sections.oldView)
+    let (newRanks, areAllNew) = newKeys.ranks(in: sections.newView)
     guard areAllOld, areAllNew else { return false }
     entries.reserveCapacity(rows.count)
     for row in rows {

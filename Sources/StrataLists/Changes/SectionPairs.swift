@@ -56,9 +56,10 @@ struct SectionPairs {
   private var last = 0
   private let old: ListVersion
   private let new: ListVersion
-  // Held by value: reading a view through a list copies it.
-  private let oldView: View
-  private let newView: View
+  // Held by value: reading a view through a list copies it, and so does a function that returns one. A copy counts a
+  // dozen references.
+  let oldView: View
+  let newView: View
   /// Up to this number of pairs, the lookup is a linear search.
   private static let searchedCountMax = 8
 
@@ -69,8 +70,8 @@ struct SectionPairs {
     newView = new.view
   }
 
-  /// The view of one of the lists.
-  func view(_ end: SectionPair.End) -> View { end == .old ? oldView : newView }
+  /// The items of one of the lists.
+  func items(_ end: SectionPair.End) -> Tree { end == .old ? oldView.items : newView.items }
 
   /// The rank of a section's first item in one of the lists, and the range of its items that is shown.
   func window(_ index: Int, _ end: SectionPair.End) -> (start: Int, shown: Range<Int>) {
