@@ -58,7 +58,7 @@ extension KeysAt {
     of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer, on parallel: Parallel
   ) throws(StatePage.Damage) -> (ranks: [Int], areAllFound: Bool) {
     let keys = OrderedKeys(keys, in: bytes)
-    if let first = keys.order.first { try willFind(Array(keys[first])) }
+    if let first = keys.order.first { try willFind(Array(keys[first]), goesOn: true) }
     let groupCounts = try groupCounts()
     let count = keys.order.count
     let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))

@@ -25,17 +25,17 @@ extension KeysAt {
   /// The pages that a walk begins, beside two of each run, before it is counted what groups have.
   private static let uncountedPageCountMax = 8
 
-  /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the rank
-  /// of the first is known. O(log pages · runs · (keys of a page + changes of a chunk)), and then the keys; near the begin
-  /// of the range O(runs · keys of a page), unless many keys that are not there lie before them.
+  /// Lends the keys that have some of the ranks among all keys, ascending. They are in a range of keys of which the ranks
+  /// are known. O(log pages · runs · (keys of a page + changes of a chunk)), and then the keys; near the begin of the range
+  /// O(runs · keys of a page), unless many keys that are not there lie before them.
   ///
-  /// - Parameter first: the number of keys before the range.
+  /// - Parameter all: the ranks of all keys of the range.
   func forEach(
-    in ranks: Range<Int>, from low: [UInt8], first: Int, to high: [UInt8]?, _ body: (Lent) -> Void
+    in ranks: Range<Int>, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>, _ body: (Lent) -> Void
   ) throws(StatePage.Damage) {
     guard !ranks.isEmpty else { return }
-    var rank = first
-    if ranks.lowerBound - first < limits.uncountedKeyCountMax {
+    var rank = all.lowerBound
+    if ranks.lowerBound - rank < limits.uncountedKeyCountMax {
       let budget = PageBudget(2 * parts.count + Self.uncountedPageCountMax)
       try forEach(from: low, to: high, budget) { key in
         if rank >= ranks.lowerBound { body(key) }
@@ -45,7 +45,7 @@ extension KeysAt {
       if rank == ranks.upperBound { return }
     }
     let next = max(rank, ranks.lowerBound)
-    let begin = try begin(before: next, from: low, first: first, to: high)
+    let begin = try begin(before: next, from: low, to: high, of: all)
     rank = begin.rank
     try forEach(from: begin.key, to: high, nil) { key in
       if rank >= next { body(key) }
@@ -55,32 +55,41 @@ extension KeysAt {
     guard rank == ranks.upperBound else { throw StatePage.Damage("the runs have other keys than they count") }
   }
 
-  /// The last key of a range with which a page begins, of any run, and that has at most as many keys before it as a rank
-  /// says; the range's own begin if there is none.
+  /// A key of a range with which a page begins, of any run, and that has as many keys before it as a rank says, or a few
+  /// less, and few pages between it and the key of that rank; the range's own begin if there is none. Where pages have
+  /// equal numbers of keys that are there, two looks find it: every other look is where the rank would be then, and the
+  /// others halve what is left.
   private func begin(
-    before rank: Int, from low: [UInt8], first: Int, to high: [UInt8]?
+    before rank: Int, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>
   ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
-    var (begin, end) = ((key: low, rank: first), high)
+    var begin = (key: low, rank: all.lowerBound)
+    var end = (key: high, rank: all.upperBound)
+    // To pass some keys and pages takes no longer than one more look.
+    let passedCountMax = max(2 * limits.uncountedKeyCountMax, 1)
+    let passedPageCountMax = limits.uncountedKeyCountMax == 0 ? 0 : parts.count + Self.uncountedPageCountMax
+    var looksAtHalf = false
     while true {
+      var pageCount = 0
       var widest: (keys: KeySet, pages: Range<Int>)?
       for part in parts {
-        let pages = try pages(part, from: begin.key, to: end)
+        let pages = try pages(part, from: begin.key, to: end.key)
         if pages.count > widest?.pages.count ?? 0 { widest = (part.keys, pages) }
+        pageCount += pages.count
       }
-      guard let (keys, pages) = widest else { return begin }
-      // After that, no page of this run begins in between.
-      var (below, above) = (pages.lowerBound, pages.upperBound)
-      while below < above {
-        let middle = keys.page(
-          near: (below + above) / 2, within: (above - below) / 4, of: below..<above)
-        let key = try keys.first(middle)
-        let before = try count(from: [], to: key)
-        if before <= rank {
-          (begin, below) = ((key, before), middle + 1)
-        } else {
-          (end, above) = (key, middle)
-        }
+      let isNear = rank - begin.rank < passedCountMax
+      guard let (keys, pages) = widest, !isNear || pageCount > passedPageCountMax else { return begin }
+      var middle = pages.lowerBound + pages.count / 2
+      if !looksAtHalf, end.rank > begin.rank {
+        // Before the rank at first, and then after it.
+        let wanted = rank - begin.rank + (isNear ? passedCountMax : -passedCountMax) / 2
+        let share = Double(wanted) / Double(end.rank - begin.rank)
+        middle = pages.lowerBound + min(Int(share * Double(pages.count)), pages.count - 1)
       }
+      looksAtHalf.toggle()
+      middle = keys.page(near: middle, within: pages.count / 16, of: pages)
+      let key = try keys.first(middle)
+      let before = try count(from: [], to: key)
+      if before <= rank { begin = (key, before) } else { end = (key, before) }
     }
   }
 
@@ -91,7 +100,7 @@ extension KeysAt {
   private func forEach(
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
-    try willFind(low)
+    try willFind(low, goesOn: true)
     var places: [KeyPosition] = []
     for part in parts {
       let place = KeyPosition(part, of: self, from: low, to: high, budget)

@@ -66,10 +66,12 @@ final class KeysAt: Sendable {
 
   /// Asks the system for what is read of all runs to find a key, where this process has not looked yet: a part of the
   /// directory of each run, and a page, before any of it is waited for. O(runs · log parts).
-  func willFind(_ key: [UInt8]) throws(StatePage.Damage) {
+  ///
+  /// - Parameter goesOn: whether keys after it are read, too, as they are where all of a run's keys are after it.
+  func willFind(_ key: [UInt8], goesOn: Bool) throws(StatePage.Damage) {
     var unknown: [(keys: KeySet, index: Int)] = []
     for part in parts {
-      let index = part.keys.directory.part(of: key) ?? 0
+      guard let index = part.keys.directory.part(of: key) ?? (goesOn ? 0 : nil) else { continue }
       if !part.keys.directory.isKnown(index) { unknown.append((part.keys, index)) }
     }
     guard unknown.count > 1 else { return }
@@ -120,7 +122,7 @@ final class KeysAt: Sendable {
   func counts(
     from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
   ) throws(StatePage.Damage) -> [Int] {
-    for bound in [low, high] { if let bound { try willFind(bound) } }
+    for bound in [low, high] { if let bound { try willFind(bound, goesOn: false) } }
     let groupCounts = try groupCounts()
     var counters = zip(parts, groupCounts).map { KeyCounter($0.keys, at: sequence, $1) }
     /// The keys below another one, which ascend from call to call; all of them for nil.

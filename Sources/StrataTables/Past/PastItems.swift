@@ -80,9 +80,10 @@ final class PastItems: CountedItems {
     let (first, last) = (place(ofSectionAt: ranks.lowerBound), place(ofSectionAt: ranks.upperBound - 1))
     var items = CopiedItems()
     do throws(StatePage.Damage) {
+      let next = last + 1 < sections.count ? sections[last + 1] : nil
       try keys.forEach(
-        in: ranks, from: sections[first], first: starts[first],
-        to: last + 1 < sections.count ? sections[last + 1] : nil
+        in: ranks, from: sections[first], to: next,
+        of: starts[first]..<(next == nil ? tree.count : starts[last + 1])
       ) { items.append($0.bytes, sectionLength: $0.sectionLength, idLength: $0.idLength) }
       return items
     } catch {

@@ -274,7 +274,7 @@ private struct ForgedKeys {
         let first = Int.random(in: 0...alive.count, using: &random)
         let ranks = first..<Int.random(in: first...alive.count, using: &random)
         var lent: [[UInt8]] = []
-        try at.forEach(in: ranks, from: [], first: 0, to: nil) { lent.append(Array($0.bytes)) }
+        try at.forEach(in: ranks, from: [], to: nil, of: 0..<alive.count) { lent.append(Array($0.bytes)) }
         #expect(lent == Array(alive[ranks]), "run \(runs.count)")
       }
     }
@@ -304,7 +304,7 @@ private struct ForgedKeys {
       return (part: Int64(part.keys.directory.head(of: index).place.offset), page: Int64(page.offset))
     }
     noted.calls.withLock { $0.removeAll() }
-    try KeysAt(parts, at: 41, RunLimits()).willFind(low)
+    try KeysAt(parts, at: 41, RunLimits()).willFind(low, goesOn: true)
     var expected = places.enumerated().map {
       FileCalls.Call.willRead(run: $0.offset, offset: $0.element.part)
     }
@@ -313,7 +313,7 @@ private struct ForgedKeys {
     }
     #expect(noted.calls.withLock { $0 } == expected)
     // What is in memory is not asked for, and neither is what one run alone lacks.
-    try KeysAt(parts, at: 41, RunLimits()).willFind(low)
+    try KeysAt(parts, at: 41, RunLimits()).willFind(low, goesOn: true)
     #expect(noted.calls.withLock { $0 } == expected)
     let other = KeysAt.Part(
       keys: try ForgedKeys(
@@ -321,8 +321,44 @@ private struct ForgedKeys {
         partLength: 2, changeCountMin: 5
       ).open(files) { NotingFile($0, run: 3, noted) }, index: 3, isFirst: false)
     noted.calls.withLock { $0.removeAll() }
-    try KeysAt(parts + [other], at: 41, RunLimits()).willFind(low)
+    try KeysAt(parts + [other], at: 41, RunLimits()).willFind(low, goesOn: true)
     #expect(noted.calls.withLock { $0 }.isEmpty)
+    try store.closeBlocking()
+  }
+
+  @Test(arguments: [0..<3_000, 2_000..<5_000])
+  func `on the way to a rank, keys that are gone are not passed one by one`(gone: Range<Int>) throws {
+    let store = try StateStore.open(SimulatedDisk())
+    let files = try Self.files(store)
+    let keys = (0..<6_000).map {
+      KeyRecord(key: Array("key \(10_000 + $0)".utf8), idLength: 5, isAlive: true)
+    }
+    let after = keys[gone].map { key in
+      var key = key
+      key.moments = [50]
+      return key
+    }
+    let alive = (keys[..<gone.lowerBound] + keys[gone.upperBound...]).map(\.key)
+    for rank in [0, 1_000, 1_999, 2_000, 2_980] {
+      let noted = FileCalls()
+      // A base in which all are there, and a delta that says of some that they are gone.
+      let parts = try [keys, after].enumerated().map { run, keys in
+        let forged = ForgedKeys(
+          keys, begin: run == 0 ? 10 : 40, end: run == 0 ? 40 : 80, isBase: run == 0, pageLength: 4,
+          groupLength: 12, partLength: 8, changeCountMin: 100)
+        return KeysAt.Part(
+          keys: try forged.open(files) { NotingFile($0, run: run, noted) }, index: run, isFirst: run == 0)
+      }
+      noted.calls.withLock { $0.removeAll() }
+      var lent: [[UInt8]] = []
+      try KeysAt(parts, at: 80, RunLimits()).forEach(
+        in: rank..<rank + 20, from: [], to: nil, of: 0..<alive.count
+      ) { lent.append(Array($0.bytes)) }
+      #expect(lent == Array(alive[rank..<rank + 20]), "\(rank)")
+      // Of more than two thousand pages.
+      let readCount = noted.calls.withLock { $0.count { if case .read = $0 { true } else { false } } }
+      #expect((1..<200).contains(readCount), "\(rank): \(readCount)")
+    }
     try store.closeBlocking()
   }
 
@@ -511,7 +547,7 @@ private struct ForgedKeys {
           _ = try? key.lendBytes { key throws(StatePage.Damage) in try counter.find(key) }
           _ = try? at.keys(from: key, to: nil)
           _ = try? at.count(from: key, to: key + [57])
-          _ = try? at.forEach(in: name..<name + 3, from: [], first: 0, to: nil) { _ in }
+          _ = try? at.forEach(in: name..<name + 3, from: [], to: nil, of: 0..<name + 4) { _ in }
         }
         _ = try? at.cuts(from: [], to: nil, partCount: 3)
         _ = try Self.records(keys)
