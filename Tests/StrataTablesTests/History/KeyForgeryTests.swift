@@ -339,7 +339,7 @@ private struct ForgedKeys {
       return key
     }
     let alive = (keys[..<gone.lowerBound] + keys[gone.upperBound...]).map(\.key)
-    for rank in [0, 1_000, 1_999, 2_000, 2_980] {
+    for rank in [0, 1_000, 1_970, 2_000, 2_980] {
       let noted = FileCalls()
       // A base in which all are there, and a delta that says of some that they are gone.
       let parts = try [keys, after].enumerated().map { run, keys in
