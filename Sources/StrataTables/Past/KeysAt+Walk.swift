@@ -57,8 +57,8 @@ extension KeysAt {
 
   /// A key of a range with which a page begins, of any run, and that has as many keys before it as a rank says, or a few
   /// less, and few pages between it and the key of that rank; the range's own begin if there is none. Where pages have
-  /// equal numbers of keys that are there, two looks find it: every other look is where the rank would be then, and the
-  /// others halve what is left.
+  /// about equal numbers of keys that are there, two to four looks find it: every other look is where the rank would be
+  /// then, and the others halve what is left.
   private func begin(
     before rank: Int, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>
   ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
@@ -67,7 +67,7 @@ extension KeysAt {
     // To pass some keys and pages takes no longer than one more look.
     let passedCountMax = max(2 * limits.uncountedKeyCountMax, 1)
     let passedPageCountMax = limits.uncountedKeyCountMax == 0 ? 0 : parts.count + Self.uncountedPageCountMax
-    var looksAtHalf = false
+    var (looksAtHalf, wasNear) = (false, false)
     while true {
       var pageCount = 0
       var widest: (keys: KeySet, pages: Range<Int>)?
@@ -78,6 +78,8 @@ extension KeysAt {
       }
       let isNear = rank - begin.rank < passedCountMax
       guard let (keys, pages) = widest, !isNear || pageCount > passedPageCountMax else { return begin }
+      // What is left after it was long because nothing had been looked at there.
+      if isNear, !wasNear { (looksAtHalf, wasNear) = (false, true) }
       var middle = pages.lowerBound + pages.count / 2
       if !looksAtHalf, end.rank > begin.rank {
         // Before the rank at first, and then after it.

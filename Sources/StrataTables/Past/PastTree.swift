@@ -48,30 +48,28 @@ final class PastTree: Sendable {
   ///
   /// - Parameters:
   ///   - end: the first key after them; nil for no bound.
-  ///   - areLast: whether the runs have no key after them. Then they are counted without a page of them.
   ///   - bottomPageCount: how many pages of runs are looked into for one key: few if values cost more than keys.
   ///   - healing: what makes a page that the runs have lost.
   ///   - noteDamage: called when they have lost one.
   static func make(
-    of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, areLast: Bool = false, pageSize: Int,
-    bottomPageCount: Int = 4, _ cache: PageCache, _ healing: TreeHealing,
-    noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
+    of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, bottomPageCount: Int = 4,
+    _ cache: PageCache, _ healing: TreeHealing, noteDamage: @escaping @Sendable () -> Void,
+    _ values: @escaping Values
   ) throws(StatePage.Damage) -> Tree {
     let tree = PastTree(
       keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
       noteDamage: noteDamage, values)
     let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in try tree.page(part, source) }
-    return try tree.tree(source, countedTo: areLast ? nil : end)
+    return try tree.tree(source)
   }
 
-  /// - Parameter bound: up to which keys are counted. A key after the tree's own is damage, found when it is not met.
-  private func tree(_ source: PageSource, countedTo bound: [UInt8]?) throws(StatePage.Damage) -> Tree {
-    let total = try keys.count(from: prefix, to: bound)
+  private func tree(_ source: PageSource) throws(StatePage.Damage) -> Tree {
+    let total = try keys.count(from: prefix, to: end)
     guard let total = UInt32(exactly: total) else { throw StatePage.Damage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
     let wholeCountMax = keys.limits.wholeKeyCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
-    var pages = try keys.pageCount(from: prefix, to: bound)
+    var pages = try keys.pageCount(from: prefix, to: end)
     // Few keys may lie in many pages, beside others that are not there.
     guard pages > bottomPageCount, max(Int(total), pages) > wholeCountMax else { return try content(part) }
     // Each level of pages leaves at most an eighth.
