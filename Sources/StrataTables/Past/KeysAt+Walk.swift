@@ -57,7 +57,7 @@ extension KeysAt {
 
   /// A key of a range with which a page begins, of any run, and that has as many keys before it as a rank says, or a few
   /// less, and few pages between it and the key of that rank; the range's own begin if there is none. Where pages have
-  /// about equal numbers of keys that are there, two to four looks find it: every other look is where the rank would be
+  /// about equal numbers of keys that are there, a few looks find it: every other look is where the rank would be
   /// then, and the others halve what is left.
   private func begin(
     before rank: Int, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>
