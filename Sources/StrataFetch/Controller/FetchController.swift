@@ -44,7 +44,8 @@ where Item.ID: DocumentID {
   //                 Only the state machine runs under it. No user code, no task and no other lock is touched there:
   //                 the actions of a transition run after the lock is released, and replaced values are released then.
   //   announcement  its own lock: a number, and the tasks that wait for the next one
-  //   counts        its own lock: statistics, but for lists of the past
+  //   counts        its own lock: statistics, but for decoded rows and lists of the past
+  //   decodedRows   atomic: each thread that makes a list adds to it at each row
   //   pastCounter   its own lock: what is done for those, also while a consumer looks at them
   //   lastCompiled  its own lock: the request that was compiled last
   //   building      its own lock: which task makes the list of a new request
@@ -56,7 +57,8 @@ where Item.ID: DocumentID {
   let rows: RowTable<Item>
   let state: Lock<State>
   let announcement = Announcement()
-  let counts: Lock<ListStatistics>
+  let counts = Lock(ListStatistics())
+  let decodedRows = DecodedRowCounter()
   let pastCounter = PastCounter()
   /// The request of an epoch as compiled; nil before the first one.
   let lastCompiled = Lock<(epoch: RequestEpoch, list: CompiledList)?>(nil)
@@ -70,9 +72,7 @@ where Item.ID: DocumentID {
   public init(
     _ request: ListRequest<Item, Section>, from source: some RowSource<Item>
   ) {
-    let counts = Lock(ListStatistics())
-    self.counts = counts
-    rows = source.table.counting { counts.withLock { $0.rowsDecoded += 1 } }
+    rows = source.table.counting(in: decodedRows)
     state = Lock(State(request: request))
   }
 

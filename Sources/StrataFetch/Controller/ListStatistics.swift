@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataLists
 internal import StrataTables
+internal import Synchronization
 
 /// Counts of one fetch controller since it was created. They only grow.
 public struct ListStatistics: Hashable, Sendable {
@@ -83,17 +84,27 @@ extension FetchController {
   /// The counts so far.
   public var statistics: ListStatistics {
     var statistics = counts.withLock { $0 }
+    statistics.rowsDecoded += decodedRows.count
     statistics.add(pastCounter.counts)
     return statistics
   }
 }
 
+/// Counts the rows that are decoded, on any thread. A lock would be taken by all processors at each row of a new list.
+final class DecodedRowCounter: Sendable {
+  private let sum = Atomic(0)
+
+  var count: Int { sum.load(ordering: .relaxed) }
+
+  func add() { sum.add(1, ordering: .relaxed) }
+}
+
 extension RowTable {
-  /// The same table, with a call for every row that is decoded.
-  func counting(_ decoded: @escaping @Sendable () -> Void) -> RowTable<Item> {
+  /// The same table, whose decoded rows are counted.
+  func counting(in counter: DecodedRowCounter) -> RowTable<Item> {
     let decode = decode
     return RowTable(store: store, folding: folding, name: name) { (row) throws(RowProblem) in
-      decoded()
+      counter.add()
       return try decode(row)
     }
   }
