@@ -73,12 +73,12 @@ internal import Testing
 
   @Test func `a reader beside a writer that appends, merges and erases answers what a replay does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(60)
+    let runs = StateRuns()
     var (read, held, reused) = (0, 0, 0)
     while runs.next() {
       let pair = try Pair(&random)
       var kept: (runs: RunSet, expected: [StateAnswers])?
-      for step in 0..<10 {
+      for step in 0..<5 {
         switch Int.random(in: 0..<12, using: &random) {
         case 0: try pair.erase(&random)
         case 1: try pair.restart()
@@ -92,7 +92,7 @@ internal import Testing
         if let runs = pair.history.runs() {
           read += 1
           reused += runs.runs.filter { run in last.contains { $0 === run } }.count
-          if kept == nil || step == 5 {
+          if kept == nil {
             let states = try HistoryStore.replayed(pair.reader, pair.folding)
             kept = (runs, try states.map { try StateAnswers($0, of: pair.reader) })
           }
@@ -387,7 +387,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(100)
+    let runs = StateRuns()
     let folding = StateStore.documents
     while runs.isShort {
       var options = HistoryStore.options(&random)

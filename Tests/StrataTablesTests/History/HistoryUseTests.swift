@@ -69,9 +69,9 @@ internal import Testing
     return ids
   }
 
-  @Test func `a row at a point, and its history, are those of the log`() async throws {
+  @Test(.onItsOwnThread) func `a row at a point, and its history, are those of the log`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(25)
+    let runs = StateRuns()
     var originCount = 0
     while runs.next() {
       let store = try Self.filled(&random, SimulatedDisk())
