@@ -187,7 +187,7 @@ struct JoinedPosition: NewsSource {
 
   /// The sequence of all lists after the update that `deliver` has made for each.
   mutating func look(from mark: inout Mark) async -> News<UInt64>? {
-    guard let store = members.first?.store else { return .end }
+    if members.isEmpty { return .end }
     if let error = differentStores { return .failure(error) }
     if isCancelled { return .end }
     while looked.map({ mark.head > $0 }) ?? true || members.contains(where: { $0.isReconfigured }) {

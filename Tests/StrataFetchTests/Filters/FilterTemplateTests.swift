@@ -66,7 +66,7 @@ internal import Testing
     ("a == \(Int8(-5))", "a == -5"), ("a > \(Int128(1) << 64)", "a > 18446744073709551616"),
     ("a < \(1.5) && a > \(Float(0.5))", "a < 1.5 && a > 0.5"), ("a == \(1e300)", "a == 1e+300"),
     ("a == \(true) || a == \(false)", "a == true || a == false"),
-    ("a == \(String?.none) || a == \(Int?.some(3))", "a == null || a == 3"),
+    ("a == \(String?.none as String?) || a == \(Int?.some(3) as Int?)", "a == null || a == 3"),
     ("a > \(Date(timeIntervalSince1970: 1.5))", "a > @'1970-01-01T00:00:01.5Z'"),
     ("a > \(Timestamp(nanoseconds: -1))", "a > @'1969-12-31T23:59:59.999999999Z'"),
     (
