@@ -5,6 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
+internal import StrataTesting
 internal import Testing
 
 private struct Page: Codable, Identifiable, Sendable, Equatable {
@@ -102,5 +103,32 @@ private struct Page: Codable, Identifiable, Sendable, Equatable {
       document?.fields == [
         "id": "a", "value": ["x": .null], "extra": true, "part": ["known": 2, "extra": [1]],
       ])
+  }
+
+  @Test func `a row has the id of an item in the one form in which the id's type writes it`() {
+    func isNamed(_ text: String, _ id: some DocumentID) -> Bool {
+      Array(text.utf8).withUnsafeBytes { bytes in
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        let row = RowView(id: bytes, revision: 1, created: 1, time: 0, document: nothing)
+        return (try? row.check(id)) != nil
+      }
+    }
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var numbers = [0, 1, -1, 9, -9, 10, -10, 99, 100, .max, .min, .max - 1, .min + 1]
+    for _ in 0..<1_000 {
+      numbers.append(
+        Int.random(in: .min ... .max, using: &random) >> Int.random(in: 0..<63, using: &random))
+    }
+    for number in numbers {
+      let text = String(number)
+      let others = [
+        "0" + text, "+" + text, "-" + text, " " + text, text + "0", text + " ", String(text.dropFirst()),
+        String(text.dropLast()), String(text.dropFirst()) + "0", "", "-", "-0", "+0", "00",
+      ]
+      #expect(isNamed(text, number) && isNamed(text, Int64(number)))
+      for other in others where other != text {
+        #expect(!isNamed(other, number) && !isNamed(other, Int64(number)), "\(other) for \(number)")
+      }
+    }
   }
 }

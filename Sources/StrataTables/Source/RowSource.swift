@@ -61,11 +61,25 @@ extension RowView {
     {
       return
     }
+    if ID.self == Int.self, isNamed(unsafeBitCast(itemID, to: Int.self)) { return }
     var text = itemID.documentID
     let isSame = text.withUTF8 { UnsafeRawBufferPointer($0).hasSameBytes(as: id) }
     guard isSame else {
       throw RowProblem(what: DocumentIDMismatch.sentence(stream: idText, document: text))
     }
+  }
+
+  /// Whether the row's id is a number's decimal text, which is not made for that.
+  private func isNamed(_ number: Int) -> Bool {
+    var (rest, end) = (number.magnitude, id.count)
+    repeat {
+      guard end > 0 else { return false }
+      end -= 1
+      let digit: UInt
+      (rest, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      guard id[end] == UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit) else { return false }
+    } while rest > 0
+    return number < 0 ? end == 1 && id[0] == UInt8(ascii: "-") : end == 0
   }
 }
 
