@@ -124,7 +124,8 @@ public struct StoreOptions: Sendable {
   /// A fold looks after that many events whether much of its state is in memory only.
   package var foldedStepLength: UInt64 = 131_072
   /// A state is saved while it is folded if new rows take more than four times that many bytes, or events sixteen times
-  /// as many; nil for `pageCacheSize`.
+  /// as many; nil for `pageCacheSize`. The fold of a history moves pages to a file beyond that many bytes of them; nil
+  /// for four times `pageCacheSize`.
   package var unsavedSize: Int?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)

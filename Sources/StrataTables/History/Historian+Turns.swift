@@ -67,7 +67,10 @@ extension Historian {
   // MARK: Memory
 
   /// How many bytes of pages the fold has in memory beside the cache; nil if there is no bound, as without saved states.
-  var spillLimit: Int? { checkpoints == nil ? nil : log.options.unsavedSize ?? log.options.pageCacheSize }
+  /// Where rows change at random and few of their pages are in memory, each event reads one and writes it again.
+  var spillLimit: Int? {
+    checkpoints == nil ? nil : log.options.unsavedSize ?? 4 * min(log.options.pageCacheSize, .max / 4)
+  }
 
   /// A file for what is beyond that. It takes no more once something was forgotten, or an append has needed room.
   func makeSpillFile(_ generation: Int) -> SpillFile? {

@@ -40,7 +40,7 @@ final class SpillFile {
   ///
   /// - Parameter trees: all trees that have leaves in the file.
   func isMostlyUnused(by trees: () -> [Tree], besides limit: Int) -> Bool {
-    let least = UInt64(limit) * 4
+    let least = UInt64(limit)
     guard length > max(least, lengthAtLook) else { return false }
     lengthAtLook = length * 2
     let used = trees().reduce(UInt64(0)) { $0.addingSaturated(byteCount(of: $1)) }
