@@ -16,6 +16,15 @@ func bytesOnDisk(_ path: String) -> Int {
   return bytes
 }
 
+/// Reads a file, or all files of a folder, so that the next reads find them in the system's page cache.
+func readIntoPageCache(_ path: String) {
+  for path in filesOnDisk(path) {
+    guard let file = FileHandle(forReadingAtPath: path) else { continue }
+    while let bytes = try? file.read(upToCount: 1 << 20), !bytes.isEmpty {}
+    try? file.close()
+  }
+}
+
 /// Makes the next reads of a file, or of all files of a folder, come from the disk, where the system can do that.
 func dropFromPageCache(_ path: String) {
   #if canImport(Glibc)

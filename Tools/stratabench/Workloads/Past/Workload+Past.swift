@@ -90,6 +90,7 @@ extension Workload {
       ])
     _ = try ChildProcess(logreplay, ["checkpoint", path, "--history"])
     for isCached in [true, false] {
+      if isCached { readIntoPageCache(path) }
       let times = try (0..<rounds).map { _ in
         let point = Int.random(in: 1...store.shape.eventCount)
         if !isCached { dropFromPageCache(path) }
