@@ -114,8 +114,9 @@ public struct StoreOptions: Sendable {
   /// The limits of the files of which a history consists.
   package var runLimits = RunLimits()
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
-  /// when it is needed. Rows that are not saved yet come on top, and for each page of 4 KiB that was looked into some hundred
-  /// bytes that say where it is. Without `savesStates`, everything is in memory.
+  /// when it is needed. Rows that are not saved yet come on top, also up to four times as many bytes of those that only the
+  /// making of a history has, and for each page of 4 KiB that was looked into some hundred bytes that say where it is.
+  /// Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
   /// The number of rows of a table from which its views are built beside the folding.
   package var viewBuildingMin = 16_384
