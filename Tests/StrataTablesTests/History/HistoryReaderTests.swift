@@ -117,7 +117,7 @@ internal import Testing
     }
     #expect(read > runs.count / 2, "\(read)")
     // A build without optimisation has few of them.
-    if runs.count >= 20 { #expect(held > runs.count / 2 && reused > 0, "\(held), \(reused)") }
+    if runs.count >= 100 { #expect(held > runs.count / 2 && reused > 0, "\(held), \(reused)") }
   }
 
   /// States, rows and versions that the reader is asked for are those of the log.

@@ -14,6 +14,7 @@ struct PastPair {
   func ask(_ rounds: Int) async throws {
     print("  beside \(stores.short.shape.name), at points anywhere in both, cached")
     let pair = [stores.long, stores.short]
+    for store in pair { readIntoPageCache(StrataPast.path(in: store.folder)) }
     for question in Self.questions {
       var random = FixedGenerator(seed: question.name.utf8.reduce(1) { $0 &* 31 &+ Int($1) })
       var libraries: [StrataPast] = []
