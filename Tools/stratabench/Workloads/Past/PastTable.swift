@@ -40,7 +40,7 @@ struct PastTable {
   private func ask(_ question: PastQuestion, _ place: Place, isCached: Bool) async throws {
     var random = FixedGenerator(seed: question.name.utf8.reduce(0) { $0 &* 31 &+ Int($1) })
     var times = [[Double]](repeating: [], count: libraries.count)
-    // The questions before this one left what they read, which is little of a large store.
+    // Rounds before this one may have dropped the files, and each question looks at other pages.
     if isCached { readAll() }
     var open = isCached ? try await openAll() : []
     let start = ContinuousClock.now
