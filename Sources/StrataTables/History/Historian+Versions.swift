@@ -4,8 +4,9 @@ internal import StrataBase
 internal import StrataLog
 
 extension Historian {
-  /// Removes the files of the histories of lower versions, unless this process uses such a version, too. What cannot be
-  /// removed now is removed by a later process. O(folders of histories). Blocks.
+  /// Removes the files of the histories of lower versions, unless this process uses such a version, too. To be called when
+  /// this version has its first run, and at each close that finds runs: what cannot be removed now is removed then.
+  /// O(folders of histories). Blocks.
   func removeLowerVersions() {
     let parent = log.layout.histories
     guard let folders = try? files.fileSystem.contents(ofDirectory: parent) else { return }

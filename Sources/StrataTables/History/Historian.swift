@@ -168,6 +168,8 @@ final class Historian: KeptHistory {
         // What cannot be written now is folded again by the next process.
         try? work.writeRest(
           self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
+        // A process that used a lower version, too, has left its history.
+        if state.withLock({ $0.runs.map { !$0.runs.isEmpty } ?? false }) { removeLowerVersions() }
       }
       forget()
       work.reset()
