@@ -20,11 +20,15 @@ final class RunRows {
 
   /// The newest version of a row at or before the moment, and its bytes, which are valid until the next call; nil if the
   /// row was never there. O(log n) for each run that has the row.
+  ///
+  /// - Parameter newest: a run that has no version at or before the moment, and so have those after it; nil if no run is
+  ///   known to have none.
   func version(
-    of key: [UInt8]
+    of key: [UInt8], before newest: RunReader? = nil
   ) throws(StatePage.Damage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {
     let hash = XXH64.of(key)
-    for index in runs.indices.reversed() {
+    let end = newest.flatMap { newest in runs.firstIndex { $0 === newest } } ?? runs.endIndex
+    for index in (runs.startIndex..<end).reversed() {
       guard try mayContain(hash, index) else { continue }
       let cursor = cursors[index] ?? RunRowCursor(runs[index])
       cursors[index] = cursor

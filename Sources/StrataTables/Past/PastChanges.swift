@@ -49,9 +49,10 @@ final class PastChanges: KnownChanges {
     let ends = changed.ends
     var before = try row(ends.first, through: first)
     if before == nil {
-      // A base has every row that was there at its begin, and before that no event changed this one.
-      let isKnown = ends.first.reader.root.isBase && !ends.first.isRest
-      if !isKnown { before = try row(key, in: firstRows) }
+      // A base has every row that was there at its begin, and before that no event changed this one. Of a delta, what is
+      // before its first version is in older runs.
+      let known = ends.first.isRest ? nil : ends.first.reader
+      if known == nil || known?.root.isBase == false { before = try row(key, in: firstRows, before: known) }
     }
     var after = try row(ends.last, through: last)
     if after == nil { after = try row(key, in: lastRows) }
@@ -65,8 +66,10 @@ final class PastChanges: KnownChanges {
     return RunRow(version: version, bytes: Array(try cursor.bytes()))
   }
 
-  private func row(_ key: [UInt8], in rows: RunRows) throws(StatePage.Damage) -> RunRow {
-    guard let (version, bytes) = try rows.version(of: key) else { return RunRow(bytes: []) }
+  private func row(
+    _ key: [UInt8], in rows: RunRows, before newest: RunReader? = nil
+  ) throws(StatePage.Damage) -> RunRow {
+    guard let (version, bytes) = try rows.version(of: key, before: newest) else { return RunRow(bytes: []) }
     return RunRow(version: version, bytes: Array(bytes))
   }
 }
