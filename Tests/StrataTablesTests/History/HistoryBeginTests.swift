@@ -51,8 +51,10 @@ internal import Testing
 
     /// The first difference of what runs hold from a replay.
     mutating func difference(_ runs: RunSet, _ store: EventStore) throws -> String? {
-      if let difference = try HistoryStore.difference(runs, store, folding) { return difference }
       let states = try HistoryStore.replayed(store, folding)
+      if let difference = try HistoryStore.difference(runs, store, folding, from: states) {
+        return difference
+      }
       for sequence in runs.begin + 1..<runs.end + 1 {
         guard let state = try KeptPastTests.unread(sequence, store, folding, view) else { continue }
         met.lists += 1

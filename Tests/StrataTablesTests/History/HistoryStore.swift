@@ -100,8 +100,12 @@ enum HistoryStore {
   }
 
   /// The first difference between runs and the log; nil if there is none.
-  static func difference(_ runs: RunSet, _ store: EventStore, _ folding: Folding) throws -> String? {
-    let states = try replayed(store, folding)
+  ///
+  /// - Parameter states: those of a replay, if there are any.
+  static func difference(
+    _ runs: RunSet, _ store: EventStore, _ folding: Folding, from states: [TableSet]? = nil
+  ) throws -> String? {
+    let states = try states ?? replayed(store, folding)
     for sequence in runs.begin + 1..<runs.end + 1 {
       let set = try runs.tables(
         at: sequence, recordsTouches: folding.recordsTouches, store.log.options.runLimits)

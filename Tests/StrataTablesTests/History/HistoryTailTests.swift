@@ -26,7 +26,10 @@ internal import Testing
           withoutRuns += 1
           continue
         }
-        for sequence in set.begin + 1...set.end {
+        // What is before them is looked at by other tests at every sequence, and here at a few.
+        let first = max(set.begin, historian.end - min(historian.end, 2)) + 1
+        let before = (0..<3).map { _ in UInt64.random(in: set.begin + 1...set.end, using: &random) }
+        for sequence in before + Array(first...set.end) {
           let state = try past.unread(sequence)
           let difference = try past.difference(state, from: states[Int(sequence)])
           #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")

@@ -60,18 +60,24 @@ internal import Testing
     ("least", .extreme(SectionAggregate(isMaximum: false, isDescending: false))),
   ]
 
-  /// All that a view shows: sections, counts, ids and problems.
-  static func content(_ view: View) -> [String] {
-    var content: [String] = []
+  /// All that a view shows, line by line as bytes: sections with their counts, items with their values, and problems.
+  static func content(_ view: View) -> [[UInt8]] {
+    var content: [[UInt8]] = []
+    func add(_ key: UnsafeRawBufferPointer, _ value: some Collection<UInt8>) {
+      var line: [UInt8] = []
+      line.reserveCapacity(8 + key.count + value.count)
+      withUnsafeBytes(of: key.count) { line.append(contentsOf: $0) }
+      line.append(contentsOf: key)
+      line.append(contentsOf: value)
+      content.append(line)
+    }
     for place in 0..<view.sectionCount {
-      view.withSection(at: place) { section, count in content.append("\(Array(section)): \(count)") }
+      view.withSection(at: place) { section, count in withUnsafeBytes(of: count) { add(section, $0) } }
     }
-    view.items.forEach(in: 0..<view.items.count) { key, value in
-      content.append("\(Array(key)) \(Array(value))")
-    }
-    view.problems.forEach(in: 0..<view.problems.count) { id, what in
-      content.append(String(decoding: id, as: UTF8.self) + ": " + String(decoding: what, as: UTF8.self))
-    }
+    view.items.forEach(in: 0..<view.items.count) { key, value in add(key, value) }
+    // What follows are problems.
+    content.append([])
+    view.problems.forEach(in: 0..<view.problems.count) { id, what in add(id, what) }
     return content
   }
 

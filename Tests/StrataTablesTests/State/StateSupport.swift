@@ -30,7 +30,7 @@ struct TallyProjection: Projection {
     guard case .int(let number) = try event.payload.document() else { return }
     let row = Row(
       id: id, count: (tables[Self.rows, id]?.count ?? 0) + 1,
-      text: String(repeating: "t", count: Int(number * 37 % 6_000)))
+      text: .ascii("t", count: Int(number * 37 % 6_000)))
     tables[Self.rows, id] = number % 5 == 0 ? nil : row
     if number % 3 == 0 { tables[Self.last, "\(number % 4)"] = row }
     if number % 7 == 3 { throw Refusal(number: number) }
@@ -76,6 +76,16 @@ enum StateStore {
 
   static func stateFile(_ folding: Folding = documents) -> String {
     "\(folder(folding))/\(StoreLayout.stateFile)"
+  }
+}
+
+extension String {
+  /// A text of one character, in one step. `init(repeating:count:)` appends it as often as it is there.
+  static func ascii(_ character: Unicode.Scalar, count: Int) -> String {
+    String(unsafeUninitializedCapacity: count) { bytes in
+      bytes.initialize(repeating: UInt8(ascii: character))
+      return count
+    }
   }
 }
 
@@ -131,7 +141,7 @@ struct StateEvents {
     let count = Self.lengths[
       Int.random(in: 0..<Int.random(in: 1...Self.lengths.count, using: &random), using: &random)]
     // Some texts can be compressed, some cannot.
-    if Bool.random(using: &random) { return String(repeating: "z", count: count) }
+    if Bool.random(using: &random) { return .ascii("z", count: count) }
     return String(
       decoding: (0..<count).map { _ in UInt8.random(in: 0x21...0x7E, using: &random) }, as: UTF8.self)
   }
