@@ -3,6 +3,7 @@
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
+internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing
@@ -35,8 +36,10 @@ private struct Owners: Projection {
     ListRequest(Chore.self).sorted(by: \.id).filtered(id: "of \(owner)") { $0.owner == owner }
   }
 
-  private func chores(_ count: Int) async throws -> DocumentCollection<Chore> {
-    let chores = EventStore.inMemory().collection("task", of: Chore.self)
+  private func chores(
+    _ count: Int, options: StoreOptions = StoreOptions()
+  ) async throws -> DocumentCollection<Chore> {
+    let chores = EventStore.inMemory(options: options).collection("task", of: Chore.self)
     try await chores.put((0..<count).map { Chore(id: $0, title: "t", owner: $0 % 2 == 0 ? "ann" : "bob") })
     return chores
   }
@@ -156,13 +159,21 @@ private struct Owners: Projection {
     await #expect(throws: ListError.self) { _ = try await failing.next() }
   }
 
-  @Test func `R59 Lists that are joined are at one sequence at any point of the past`() async throws {
+  /// The chores of somebody, in a list that a history has.
+  private static func kept(_ owner: String) -> ListRequest<Chore, Unsectioned> {
+    ListRequest(Chore.self).sorted(by: \.id).filtered(by: "owner == \(owner)").kept(as: "of \(owner)")
+  }
+
+  @Test(arguments: [false, true])
+  func `R59 Lists that are joined are at one sequence at any point of the past`(hasHistory: Bool) async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let chores = try await chores(4)
-    let ann = FetchController(Self.owned("ann"), from: chores)
-    let bob = FetchController(Self.owned("bob"), from: chores)
+    let chores = try await chores(4, options: hasHistory ? .history(&random) : StoreOptions())
+    let ann = FetchController(hasHistory ? Self.kept("ann") : Self.owned("ann"), from: chores)
+    let bob = FetchController(hasHistory ? Self.kept("bob") : Self.owned("bob"), from: chores)
+    let request = ListRequest(Owners.Row.self)
     let rows = FetchController(
-      ListRequest(Owners.Row.self), from: chores.store.table(Owners.rows, of: Owners()))
+      hasHistory ? request.kept(as: "owners") : request, from: chores.store.table(Owners.rows, of: Owners()))
     // After each event, who has which chore.
     var owners = (0..<4).map { $0 % 2 == 0 ? "ann" : "bob" }
     var states = [owners]
@@ -173,6 +184,12 @@ private struct Owners: Projection {
       states.append(owners)
     }
     let joined = JoinedUpdates(ann, bob, rows)
+    if hasHistory {
+      // From the first read on, the history has the lists.
+      _ = try await joined.snapshots(at: .sequence(4))
+      _ = try chores.store.recordHistoriesBlocking()
+    }
+    let before = [ann.statistics, bob.statistics, rows.statistics]
     func ids(_ owner: String, _ state: [String]) -> [Int] { state.indices.filter { state[$0] == owner } }
     for (index, state) in states.enumerated() {
       let sequence = UInt64(4 + index)
@@ -190,6 +207,13 @@ private struct Owners: Projection {
       // What leaves the one list comes into the other.
       let moved = ids("ann", states[from]).filter { states[to][$0] == "bob" }
       #expect(a.deletions.map(\.id).sorted() == moved && b.insertions.map(\.id).sorted() == moved)
+    }
+    // Every answer was read from the history, of each of the lists.
+    for (list, then) in zip([ann.statistics, bob.statistics, rows.statistics], before) {
+      let (all, fromHistory) = (
+        list.pastLists - then.pastLists, list.pastListsFromHistory - then.pastListsFromHistory
+      )
+      #expect(all > 30 && fromHistory == (hasHistory ? all : 0), "\(fromHistory) of \(all)")
     }
     await #expect(throws: ListError.self) { try await joined.snapshots(at: .sequence(35)) }
     let other = FetchController(Self.owned("bob"), from: try await self.chores(1))

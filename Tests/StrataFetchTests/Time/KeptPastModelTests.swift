@@ -54,7 +54,11 @@ internal import Testing
         if Bool.random(using: &random) { _ = try log.store.recordHistoriesBlocking() }
       }
       _ = try log.store.recordHistoriesBlocking()
+      // The same without a history: the list that follows a fold of the log.
+      let fold = Fold(log.store.log, rows.folding)
+      fold.addView(list.definition, of: rows.name)
       var snapshots: [ListSnapshot<DocumentRow, DocumentValue>] = []
+      var folded: [ListSnapshot<DocumentRow, DocumentValue>] = []
       for point in 1...log.head {
         let counter = PastCounter()
         let state = try states([point], counter)[0]
@@ -64,12 +68,17 @@ internal import Testing
           ModelList(snapshot.version) == ModelList(model, of: log.models[Int(point)]),
           "run \(run), at \(point) of \(log.head): \(model)")
         snapshots.append(snapshot)
+        try fold.run(through: point)
+        folded.append(request.snapshot(of: fold.state, rows, list))
         met.items += snapshot.numberOfItems
       }
       met.lists += snapshots.count
       for _ in 0..<4 {
-        let (from, to) = (snapshots.randomElement(using: &random)!, snapshots.randomElement(using: &random)!)
+        let places = (0..<2).map { _ in Int.random(in: snapshots.indices, using: &random) }
+        let (from, to) = (snapshots[places[0]], snapshots[places[1]])
         let changes = ListChanges(from: from, to: to)
+        let expected = ListChanges(from: folded[places[0]], to: folded[places[1]])
+        try #require(changes == expected, "run \(run), from \(from.sequence) to \(to.sequence)")
         let shown = try ArrayList(from).applying(changes)
         try #require(shown == ArrayList(to), "run \(run), from \(from.sequence) to \(to.sequence)")
         met.changes += changes.changedItems.count + changes.moves.count + changes.insertions.count

@@ -8,68 +8,7 @@ internal import StrataTesting
 internal import Testing
 
 @Suite struct HistoryReaderTests {
-  /// A writer with a history in tiny runs, and a reader of the same disk.
-  private final class Pair: @unchecked Sendable {
-    // Sendable because a test calls one method after the other, also where a disk calls back.
-    let disk = SimulatedDisk()
-    let folding: Folding
-    private var options: StoreOptions
-    private(set) var writer: EventStore
-    let reader: EventStore
-    private var events: StateEvents
-
-    init(
-      _ random: inout SeededGenerator, _ folding: Folding? = nil, segmentSize: Int = 2_000,
-      keepsAll: Bool = false
-    ) throws {
-      self.folding = folding ?? StateStore.foldings.randomElement(using: &random)!
-      options = HistoryStore.options(&random, keepsAll: keepsAll)
-      let history = options.history
-      options.segmentSizeTarget = segmentSize
-      // What it holds can be read to its end. See `RunFilesTests` for what it closes.
-      options.runLimits.openFileCountMax = 64
-      options.savesStates = false
-      writer = try StateStore.open(disk, options: options)
-      events = StateEvents(seed: random.next())
-      events.rowCount = 5
-      for _ in 0..<8 { try events.append(to: writer) }
-      // A reader keeps a history whatever its options say about one.
-      options.history = .off
-      reader = try StateStore.open(disk, .readOnly, options: options)
-      options.history = history
-    }
-
-    var history: HistoryReader { reader.projector(folding).reading! }
-
-    func append(_ count: Int) throws { for _ in 0..<count { try events.append(to: writer) } }
-
-    func record(writesRest: Bool = false) throws {
-      try writer.projector(folding).historian!.recordBlocking(writesRest: writesRest)
-    }
-
-    func restart() throws {
-      try writer.closeBlocking()
-      writer = try StateStore.open(disk, options: options)
-    }
-
-    func erase(_ random: inout SeededGenerator) throws {
-      let first = UInt64.random(in: 1...writer.head.sequence, using: &random)
-      let last = min(first + 2, writer.head.sequence)
-      _ = try writer.eraseBlocking(Erasure(sequences: [first...last], because: "asked to"))
-    }
-
-    /// The first difference between what the reader has at any sequence and the log as it sees it.
-    func difference() throws -> String? {
-      try reader.log.refresh()
-      guard let runs = history.runs() else { return nil }
-      return try HistoryStore.difference(runs, reader, folding)
-    }
-
-    func close() throws {
-      try reader.closeBlocking()
-      try writer.closeBlocking()
-    }
-  }
+  private typealias Pair = HistoryPair
 
   @Test func `a reader beside a writer that appends, merges and erases answers what a replay does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())

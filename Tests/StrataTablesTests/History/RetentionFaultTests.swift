@@ -9,6 +9,8 @@ internal import Testing
 
 @Suite struct RetentionFaultTests {
   private static let folding = StateStore.documents
+  /// A list whose keys the history has.
+  private static let list = ("b", StateKeptViewTests.definition("kept", calls: .keys))
 
   private static func options(seconds: Int64 = 8) -> StoreOptions {
     var options = StateStore.options()
@@ -41,12 +43,21 @@ internal import Testing
 
   private static func filled(_ disk: SimulatedDisk, seed: UInt64) throws -> (EventStore, StateEvents) {
     let store = try StateStore.open(disk, options: options())
+    store.projector(folding).historian!.keep(list.1, of: list.0)
     var events = StateEvents(seed: seed)
     events.rowCount = 3
     for _ in 0..<24 { try events.append(to: store) }
     try store.projector(folding).historian!.recordBlocking()
     for _ in 0..<12 { try events.append(to: store) }
     return (store, events)
+  }
+
+  /// The first difference of the list from replays, where the history answers about it.
+  private static func differenceOfList(
+    _ runs: RunSet, _ store: EventStore, _ random: inout SeededGenerator
+  ) throws -> String? {
+    let points = [runs.begin + 1, UInt64.random(in: runs.begin + 1...runs.end, using: &random), runs.end]
+    return try KeptPastTests.difference(of: list, at: points, store, folding, &random)
   }
 
   @Test
@@ -76,15 +87,18 @@ internal import Testing
           let crashed = disk.crash(seed: random.next(), model: model)
           let again = try StateStore.open(crashed, options: Self.options())
           let historian = again.projector(Self.folding).historian!
+          historian.keep(Self.list.1, of: Self.list.0)
           if let found = historian.runs() {
             if found.begin <= before { olds += 1 } else { news += 1 }
             #expect(try HistoryStore.difference(found, again, Self.folding) == nil, "\(what)")
+            #expect(try Self.differenceOfList(found, again, &random) == nil, "\(what)")
           } else {
             #expect(model == .garbage, "\(what): what was written before is lost")
           }
           try historian.recordBlocking()
           let made = try #require(historian.runs())
           #expect(try HistoryStore.difference(made, again, Self.folding) == nil, "\(what)")
+          #expect(try Self.differenceOfList(made, again, &random) == nil, "\(what)")
           #expect(made.begin > 0 && made.end + 40 > again.head.sequence, "\(what)")
           try again.closeBlocking()
         }
@@ -126,7 +140,9 @@ internal import Testing
           let difference = try HistoryStore.difference(set, reader, Self.folding)
           #expect(difference == nil, "seed \(seed), call \(number)")
         }
-        if rest <= 0, try #require(history.runs()).begin > begin { went += 1 }
+        let now = try #require(history.runs())
+        #expect(try Self.differenceOfList(now, reader, &random) == nil, "seed \(seed), call \(number)")
+        if rest <= 0, now.begin > begin { went += 1 }
         try reader.closeBlocking()
         try writer.store.closeBlocking()
         if rest > 0 { break }
