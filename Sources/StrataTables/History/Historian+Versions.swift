@@ -11,6 +11,10 @@ extension Historian {
     let parent = log.layout.histories
     guard let folders = try? files.fileSystem.contents(ofDirectory: parent) else { return }
     for folder in folders where name.isAbove(folder: folder) {
+      // The folder stays.
+      guard (try? files.fileSystem.contents(ofDirectory: "\(parent)/\(folder)").isEmpty) == false else {
+        continue
+      }
       guard log.derivedSpace?.isUsed("\(parent)/\(folder)") == false, (try? log.checkWrites()) != nil else {
         continue
       }

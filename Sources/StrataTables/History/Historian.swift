@@ -154,7 +154,8 @@ final class Historian: KeptHistory {
   }
 
   /// Ends the work, and forgets what is known of the folder: another process may soon write there. The last events are
-  /// written before if they are soon folded. Blocks for as long as a step and a run take.
+  /// written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of what a lower
+  /// version has left.
   func stop() {
     let (generation, mayRun, isWanted) = state.withLock { state in
       state.isStopping = true

@@ -21,8 +21,8 @@ final class RunRows {
   /// The newest version of a row at or before the moment, and its bytes, which are valid until the next call; nil if the
   /// row was never there. O(log n) for each run that has the row.
   ///
-  /// - Parameter newest: a run that has no version at or before the moment, and so have those after it; nil if no run is
-  ///   known to have none.
+  /// - Parameter newest: a run that is known to have no version of the row at or before the moment; nor have those after
+  ///   it. Nil if there is none.
   func version(
     of key: [UInt8], before newest: RunReader? = nil
   ) throws(StatePage.Damage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {

@@ -55,6 +55,11 @@ final class HistoryPair: @unchecked Sendable {
 
   var history: HistoryReader { reader.projector(folding).reading! }
 
+  /// The numbers of the runs that the writer has.
+  var runNumbers: Set<UInt32> {
+    Set(writer.projector(folding).historian?.runs()?.runs.map(\.number) ?? [])
+  }
+
   func append(_ count: Int) throws { for _ in 0..<count { try events.append(to: writer) } }
 
   func record(writesRest: Bool = false) throws {

@@ -69,16 +69,17 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns(parts: 2)
-    var (calls, fromHistory, changes) = (0, 0, 0)
+    var (calls, fromHistory, changes, merges) = (0, 0, 0, 0)
     while runs.isShort {
       let seed = random.next()
       for number in 1...600 {
         runs.add()
-        var random = SeededGenerator(seed: seed)
-        let pair = try Self.pair(&random, keepsAll: keepsAll)
+        var own = SeededGenerator(seed: seed)
+        let pair = try Self.pair(&own, keepsAll: keepsAll)
         let question = Question(
           pair, try HistoryStore.replayed(pair.reader, pair.folding), through: pair.reader.head.sequence,
           &random)
+        let before = pair.runNumbers
         let left = Lock((number: number, failure: Optional<any Error>.none))
         pair.disk.onOperation { call in
           let isDue = left.withLock { left in
@@ -97,18 +98,23 @@ internal import Testing
         let found = try question.asked()
         pair.disk.onOperation(nil)
         let (rest, failure) = left.withLock { $0 }
-        #expect(failure == nil && found.difference == nil, "seed \(seed), call \(number)")
+        let what = "seed \(seed), call \(number), \(question.sequences)"
+        #expect(failure == nil && found.difference == nil, "\(what)")
+        merges += pair.runNumbers.isSuperset(of: before) ? 0 : 1
         fromHistory += found.fromHistory
         changes += question.changes.values.reduce(0) { $0 + $1.count }
-        #expect(try question.asked().difference == nil, "seed \(seed), call \(number), afterwards")
+        #expect(try question.asked().difference == nil, "\(what), afterwards")
         try pair.close()
         if rest > 0 { break }
         calls += 1
       }
     }
-    print("lists while runs are merged: \(runs.count), \(calls) during a call, \(fromHistory) from a history")
+    print("lists while runs are merged: \(calls) calls, \(fromHistory) from a history, \(merges) merges")
     #expect(calls > runs.count / 2 && changes > runs.count, "\(calls), \(changes)")
-    #expect(fromHistory > (keepsAll ? runs.count : runs.count / 4), "\(fromHistory)")
+    // The front of a history that is bounded may have gone before.
+    if keepsAll { #expect(fromHistory > runs.count, "\(fromHistory)") }
+    // A build without optimisation has few of them.
+    if runs.count >= 100 { #expect(merges > 0, "\(merges)") }
   }
 
   @Test func `fault 80: a list that is read at any call of a writer that merges is that of a replay`()
@@ -122,7 +128,7 @@ internal import Testing
       let pair = try Self.pair(&random, keepsAll: true)
       let end = pair.reader.head.sequence
       let replayed = try HistoryStore.replayed(pair.reader, pair.folding)
-      let before = try #require(pair.writer.projector(pair.folding).historian!.runs()).runs.map(\.number)
+      let before = pair.runNumbers
       let seed = random.next()
       let state = Lock((isReading: false, random: SeededGenerator(seed: seed), count: 0, fromHistory: 0))
       pair.disk.onOperation { call in
@@ -145,8 +151,7 @@ internal import Testing
         try pair.record()
       }
       pair.disk.onOperation(nil)
-      let after = try #require(pair.writer.projector(pair.folding).historian!.runs()).runs.map(\.number)
-      merges += before.allSatisfy { after.contains($0) } ? 0 : 1
+      merges += pair.runNumbers.isSuperset(of: before) ? 0 : 1
       let (_, _, count, found) = state.withLock { $0 }
       calls += count
       fromHistory += found
@@ -154,7 +159,7 @@ internal import Testing
     }
     print("lists at each call of a writer: \(calls), \(fromHistory) from a history, \(merges) merges")
     #expect(
-      merges > runs.count / 8 && calls > 10 * runs.count && fromHistory > calls,
+      merges > runs.count / 16 && calls > 10 * runs.count && fromHistory > calls,
       "\(merges), \(calls), \(fromHistory)")
   }
 
