@@ -103,10 +103,14 @@ package struct Table: Sendable {
       return try forEachChange(from: old, to: new, among: changes, inTree, body)
     }
     var last: [UInt8]?
+    var failure: Failure?
     while let isThere = changes.next() {
       guard isThere else { return }
       last = changes.id
-      try lend(changes.id, changes.old, changes.new, body)
+      lend(changes.id, changes.old, changes.new) { change in
+        do throws(Failure) { try body(change) } catch { failure = error }
+      }
+      if let failure { throw failure }
     }
     try forEachDifference(from: old, to: new, after: last, body)
   }
@@ -156,13 +160,10 @@ package struct Table: Sendable {
     return ids
   }
 
-  private static func lend<Failure: Error>(
-    _ id: [UInt8], _ old: KnownRow, _ new: KnownRow, _ body: (Change) throws(Failure) -> Void
-  ) throws(Failure) {
-    try id.lendBytes { (id) throws(Failure) in
-      try old.withRow(id) { (before) throws(Failure) in
-        try new.withRow(id) { (after) throws(Failure) in try lend(id, before, after, body) }
-      }
+  /// Not for errors of any type: each of the four closures would look up its types at every row.
+  private static func lend(_ id: [UInt8], _ old: KnownRow, _ new: KnownRow, _ body: (Change) -> Void) {
+    id.withUnsafeBytes { id in
+      old.withRow(id) { before in new.withRow(id) { after in lend(id, before, after, body) } }
     }
   }
 
