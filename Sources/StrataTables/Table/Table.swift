@@ -160,7 +160,8 @@ package struct Table: Sendable {
     return ids
   }
 
-  /// Not for errors of any type: each of the four closures would look up its types at every row.
+  /// Lends a row that the runs have. Not generic over an error: each of the four closures would look up its types at
+  /// every row.
   private static func lend(_ id: [UInt8], _ old: KnownRow, _ new: KnownRow, _ body: (Change) -> Void) {
     id.withUnsafeBytes { id in
       old.withRow(id) { before in new.withRow(id) { after in lend(id, before, after, body) } }
