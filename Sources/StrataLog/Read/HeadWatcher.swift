@@ -44,7 +44,8 @@ package final class HeadWatcher: Sendable {
       // The thread retains this object and not the log, whose deinit stops it.
       try options.machine.start("strata-follow") { self.run() }
     } catch {
-      state.withLock { $0.isRunning = false }
+      // Others may have left it to this caller.
+      ended(by: error)
       throw error
     }
   }
@@ -130,7 +131,11 @@ package final class HeadWatcher: Sendable {
       return !state.isStopped
     }
     if isMine { watch?.close() }
-    // In one step, since a caller that starts it again clears the end of the log.
+    ended(by: error)
+  }
+
+  /// Ends the waits of all who follow the log. In one step, since a caller that starts the thread again clears the end.
+  private func ended(by error: StoreError) {
     state.withLock { state in
       assert(state.isRunning, "an ending follower was running")
       source.tail.finish(error)

@@ -21,6 +21,38 @@ import Testing
     try log.modelAppends().map { $0.append.events[0].type }
   }
 
+  @Test func `a thread that the system does not give ends the waits of all who left it to one call`()
+    async throws
+  {
+    let disk = SimulatedDisk()
+    let writer = try Log.openWriter(disk, path: Self.path, options: Self.options())
+    let door = Gate((isStarting: false, mayFail: false))
+    var options = Self.options()
+    options.machine = StoreMachine(
+      threads: ThreadStarter { (name, _) throws(FileSystemError) in
+        door.withLock { $0.isStarting = true }
+        door.signalAll()
+        door.wait { $0.mayFail }
+        throw FileSystemError("start thread", name, code: SystemErrorCode.inputOutput)
+      })
+    let reader = try Log.openReader(disk, path: Self.path, options: options)
+    let failure = Lock<StoreError?>(nil)
+    let first = try DedicatedThread(name: "first") {
+      do throws(StoreError) { try reader.follow() } catch { failure.withLock { $0 = error } }
+    }
+    door.wait { $0.isStarting }
+    try reader.follow()
+    let second = Task { await reader.tail.wait(beyond: reader.mark.sequence) }
+    while !reader.tail.hasWaiters { await Task.yield() }
+    door.withLock { $0.mayFail = true }
+    door.signalAll()
+    first.join()
+    await second.value
+    #expect(failure.withLock { $0 } != nil && reader.tail.end != nil)
+    try reader.close()
+    try writer.close()
+  }
+
   // MARK: Segments that are made while a folder is listed
 
   /// A store with a segment for each append, and a file system whose listings of `log/`, while it is armed, have the
