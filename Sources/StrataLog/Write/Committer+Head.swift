@@ -26,9 +26,10 @@ extension Committer {
     state.lastHeadSync = .now()
   }
 
-  /// How long the committer may sleep before HEAD, or buffered data, must be synced.
+  /// How long the committer may sleep before HEAD, or buffered data, must be synced. Nil in step: a sync that the time
+  /// makes due would come between any two calls of an append.
   var nextTimeout: Duration? {
-    guard state.isHeadUnsynced, failure == nil else { return nil }
+    guard state.isHeadUnsynced, failure == nil, !options.writesInStep else { return nil }
     return max(.zero, options.headSyncInterval - state.lastHeadSync.elapsed)
   }
 

@@ -15,6 +15,7 @@ import Testing
     options.clock = .fixed
     options.segmentSizeTarget = 6_000
     options.writesInStep = true
+    options.headSyncInterval = .seconds(3_600)
     return options
   }
 

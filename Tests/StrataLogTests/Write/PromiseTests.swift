@@ -83,6 +83,18 @@ import Testing
     try log.close()
   }
 
+  @Test func `in step nothing is called between two appends, however much time goes by`() throws {
+    let disk = SimulatedDisk()
+    var options = Self.options()
+    (options.writesInStep, options.headSyncInterval) = (true, .milliseconds(200))
+    let log = try writer(disk, options)
+    try append(log, "1")
+    let before = disk.operationCount
+    pauseThread(nanoseconds: 400_000_000)
+    #expect(disk.operationCount == before)
+    try log.close()
+  }
+
   @Test func `an opened store's HEAD says on the disk that it is open, in an epoch that nobody had`() throws {
     let disk = SimulatedDisk()
     var epoch: UInt64 = 0

@@ -80,32 +80,22 @@ internal import Testing
           pair, try HistoryStore.replayed(pair.reader, pair.folding), through: pair.reader.head.sequence,
           &random)
         let before = pair.runNumbers
-        let left = Lock((number: number, failure: Optional<any Error>.none))
-        pair.disk.onOperation { call in
-          let isDue = left.withLock { left in
-            left.number -= 1
-            return left.number == 0
+        let step = pair.disk.during(call: number) {
+          for _ in 0..<number % 3 + 1 {
+            try pair.append(6)
+            try pair.record()
           }
-          guard isDue else { return .proceed }
-          do {
-            for _ in 0..<number % 3 + 1 {
-              try pair.append(6)
-              try pair.record()
-            }
-          } catch { left.withLock { $0.failure = error } }
-          return .proceed
         }
         let found = try question.asked()
         pair.disk.onOperation(nil)
-        let (rest, failure) = left.withLock { $0 }
         let what = "seed \(seed), call \(number), \(question.sequences)"
-        #expect(failure == nil && found.difference == nil, "\(what)")
+        #expect(step.failure == nil && found.difference == nil, "\(what)")
         merges += pair.runNumbers.isSuperset(of: before) ? 0 : 1
         fromHistory += found.fromHistory
         changes += question.changes.values.reduce(0) { $0 + $1.count }
         #expect(try question.asked().difference == nil, "\(what), afterwards")
         try pair.close()
-        if rest > 0 { break }
+        guard step.isDue else { break }
         calls += 1
       }
     }

@@ -173,25 +173,15 @@ internal import Testing
         let pair = try Pair(&random, StateStore.documents)
         try pair.append(12)
         try pair.record()
-        let left = Lock((number: number, failure: Optional<any Error>.none))
-        pair.disk.onOperation { call in
-          let isDue = left.withLock { left in
-            left.number -= 1
-            return left.number == 0
+        let step = pair.disk.during(call: number) {
+          for _ in 0..<number % 3 + 1 {
+            try pair.append(4)
+            try pair.record()
           }
-          guard isDue else { return .proceed }
-          do {
-            for _ in 0..<number % 3 + 1 {
-              try pair.append(4)
-              try pair.record()
-            }
-          } catch { left.withLock { $0.failure = error } }
-          return .proceed
         }
         let set = pair.history.runs()
         pair.disk.onOperation(nil)
-        let (rest, failure) = left.withLock { $0 }
-        #expect(failure == nil, "seed \(seed), call \(number)")
+        #expect(step.failure == nil, "seed \(seed), call \(number)")
         // A missing file under a manifest that is still there is a fault, and nothing else is.
         #expect(set != nil, "seed \(seed), call \(number)")
         if let set {
@@ -201,7 +191,7 @@ internal import Testing
         }
         #expect(try pair.difference() == nil, "seed \(seed), call \(number), afterwards")
         try pair.close()
-        if rest > 0 { break }
+        guard step.isDue else { break }
         calls += 1
       }
     }
@@ -215,28 +205,18 @@ internal import Testing
       let pair = try Pair(&random, StateStore.documents)
       try pair.append(20)
       try pair.record()
-      let left = Lock((number: number, failure: Optional<any Error>.none))
-      pair.disk.onOperation { call in
-        let isDue = left.withLock { left in
-          left.number -= 1
-          return left.number == 0
-        }
-        guard isDue else { return .proceed }
-        do {
-          _ = try pair.writer.eraseBlocking(Erasure(sequences: [3...9], because: "asked to"))
-          if number % 2 == 0 { try pair.record() }
-        } catch { left.withLock { $0.failure = error } }
-        return .proceed
+      let step = pair.disk.during(call: number) {
+        _ = try pair.writer.eraseBlocking(Erasure(sequences: [3...9], because: "asked to"))
+        if number % 2 == 0 { try pair.record() }
       }
       _ = pair.history.runs()
       pair.disk.onOperation(nil)
-      let (rest, failure) = left.withLock { $0 }
-      #expect(failure == nil, "call \(number)")
+      #expect(step.failure == nil, "call \(number)")
       // The read that went on meanwhile may be of either side; the next one is of the log as it is now.
       #expect(try pair.difference() == nil, "call \(number)")
       try Self.checkReads(pair, &random, "call \(number)")
       try pair.close()
-      if rest > 0 { break }
+      guard step.isDue else { break }
       erased += 1
     }
     #expect(erased > 10)

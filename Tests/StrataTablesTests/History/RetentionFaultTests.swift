@@ -122,30 +122,20 @@ internal import Testing
         let begin = try #require(writer.store.projector(Self.folding).historian!.runs()).begin
         // Every other time it knows the runs that go.
         let held = number % 2 == 0 ? history.runs() : nil
-        let left = Lock((number: number, failure: Optional<any Error>.none))
-        disk.onOperation { call in
-          let isDue = left.withLock { left in
-            left.number -= 1
-            return left.number == 0
-          }
-          guard isDue else { return .proceed }
-          do { try writer.goOn() } catch { left.withLock { $0.failure = error } }
-          return .proceed
-        }
+        let step = disk.during(call: number) { try writer.goOn() }
         let found = history.runs()
         disk.onOperation(nil)
-        let (rest, failure) = left.withLock { $0 }
-        #expect(failure == nil && found != nil, "seed \(seed), call \(number)")
+        #expect(step.failure == nil && found != nil, "seed \(seed), call \(number)")
         for set in [held, found, history.runs()].compactMap(\.self) {
           let difference = try HistoryStore.difference(set, reader, Self.folding)
           #expect(difference == nil, "seed \(seed), call \(number)")
         }
         let now = try #require(history.runs())
         #expect(try Self.differenceOfList(now, reader, &random) == nil, "seed \(seed), call \(number)")
-        if rest <= 0, now.begin > begin { went += 1 }
+        if step.isDue, now.begin > begin { went += 1 }
         try reader.closeBlocking()
         try writer.store.closeBlocking()
-        if rest > 0 { break }
+        guard step.isDue else { break }
         calls += 1
       }
     }

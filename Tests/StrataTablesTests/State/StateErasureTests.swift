@@ -166,21 +166,11 @@ enum SecretStore {
         }
         try store.put("8", in: "person", ["n": 1])
         // Everything is erased during one of the calls of the checkpoint.
-        let calls = Lock((left: number, error: Optional<any Error>.none))
-        disk.onOperation { call in
-          let isDue = calls.withLock { calls in
-            calls.left -= 1
-            return calls.left == 0
-          }
-          guard isDue else { return .proceed }
-          do { try store.eraseBlocking(Secret.erasure) } catch { calls.withLock { $0.error = error } }
-          return .proceed
-        }
+        let erasure = disk.during(call: number) { _ = try store.eraseBlocking(Secret.erasure) }
         let isWritten = (try? store.checkpointBlocking()) != nil
         disk.onOperation(nil)
-        let (left, error) = calls.withLock { $0 }
-        #expect(error == nil, "call \(number)")
-        if left > 0 {
+        #expect(erasure.failure == nil, "call \(number)")
+        guard erasure.isDue else {
           try store.closeBlocking()
           break
         }
@@ -216,27 +206,17 @@ enum SecretStore {
     let store = try Secret.open(disk, closeFoldingMax: .zero)
     for folding in [StateStore.documents, StateStore.tally] { _ = try await store.difference(of: folding) }
     try store.put("8", in: "person", ["n": 1])
-    let calls = Lock((left: number, error: Optional<any Error>.none))
-    disk.onOperation { call in
-      let isDue = calls.withLock { calls in
-        calls.left -= 1
-        return calls.left == 0
-      }
-      guard isDue else { return .proceed }
-      do {
-        try store.suspendBlocking()
-        let other = try Secret.open(disk)
-        try other.eraseBlocking(Secret.erasure)
-        try other.checkpointBlocking()
-        try other.closeBlocking()
-      } catch { calls.withLock { $0.error = error } }
-      return .proceed
+    let suspension = disk.during(call: number) {
+      try store.suspendBlocking()
+      let other = try Secret.open(disk)
+      try other.eraseBlocking(Secret.erasure)
+      try other.checkpointBlocking()
+      try other.closeBlocking()
     }
     _ = try? store.checkpointBlocking()
     disk.onOperation(nil)
-    let (left, error) = calls.withLock { $0 }
-    #expect(error == nil, "\(what)")
-    if left > 0 { return false }
+    #expect(suspension.failure == nil, "\(what)")
+    guard suspension.isDue else { return false }
     #expect(Secret.holders(disk) == [], "\(what)")
     try store.resumeBlocking()
     try await Secret.check(store, disk, "\(what) of a checkpoint, resumed")

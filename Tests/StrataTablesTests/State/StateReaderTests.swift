@@ -95,26 +95,16 @@ internal import Testing
   ) throws -> (isLast: Bool, hasBegun: Bool) {
     let writer = try Writer(disk, seed: seed)
     let reader = try StateStore.open(disk, .readOnly)
-    let left = Lock(number)
-    let failure = Lock<(any Error)?>(nil)
-    disk.onOperation { call in
-      let isDue = left.withLock { left in
-        left -= 1
-        return left == 0
-      }
-      guard isDue else { return .proceed }
-      do {
-        for _ in 0..<number % 3 + 1 { try writer.goOn(isNew: isNew) }
-      } catch { failure.withLock { $0 = error } }
-      return .proceed
+    let step = disk.during(call: number) {
+      for _ in 0..<number % 3 + 1 { try writer.goOn(isNew: isNew) }
     }
     let hasBegun = try check(reader, StateStore.documents, what) > 0
     disk.onOperation(nil)
-    #expect(failure.withLock { $0 } == nil, "\(what)")
+    #expect(step.failure == nil, "\(what)")
     #expect(try check(reader, StateStore.tally, "\(what), afterwards") > 0)
     try reader.closeBlocking()
     try writer.store.closeBlocking()
-    return (left.withLock { $0 > 0 }, hasBegun)
+    return (!step.isDue, hasBegun)
   }
 
   @Test func `fault 64: a reader that opens during any call of a checkpoint answers right`() throws {

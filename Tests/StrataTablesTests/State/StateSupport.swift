@@ -53,6 +53,7 @@ enum StateStore {
     options.preallocationStep = 0
     options.sealsInBackground = false
     options.writesInStep = true
+    options.headSyncInterval = .seconds(3_600)
     options.savedFoldingMin = least
     options.closeFoldingMax = .seconds(60)
     // Small enough that pages are dropped all the time.
