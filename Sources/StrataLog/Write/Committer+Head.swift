@@ -52,11 +52,13 @@ extension Committer {
     assertHasTurn()
     if let failure { throw failure }
     guard state.isErasing != isErasing else { return }
+    let before = state.durable
     state.isErasing = isErasing
     try checkLock()
     try orPoison(.head) { () throws(StoreError) in
       for _ in HeadSlot.offsets { try writeHead(isClean: false, syncs: true) }
     }
+    if state.durable != before { publish() }
   }
 
   /// Whether HEAD says that an erasure may be unfinished. Needs the turn.

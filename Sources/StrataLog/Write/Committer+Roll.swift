@@ -26,6 +26,7 @@ extension Committer {
   /// beyond its target, and the error is returned. Every other error poisons the writer.
   func roll() throws(StoreError) -> StoreError? {
     assert(!state.isTorn && state.recovery == nil, "a segment is closed at the end of its last block")
+    let before = state.durable
     try orPoison(.sync) { () throws(StoreError) in try putAway() }
     let header = state.nextHeader(created: options.clock.now())
     let next: SegmentHandle
@@ -33,6 +34,8 @@ extension Committer {
       next = try SegmentFiles.create(header, after: state.active, fileSystem, layout, state.lock)
     } catch {
       if let reason = reasonToEnd(error, failedToMake: header) { throw poison(reason) }
+      // Nobody may append for long, and a reader of what is on disk would wait.
+      if state.durable != before { publish() }
       return error
     }
     state.begin(next)

@@ -95,6 +95,34 @@ import Testing
     try log.close()
   }
 
+  @Test func `what an erasure syncs at its begin and its end is known to be on the disk at once`() throws {
+    let log = try writer(SimulatedDisk(), Self.options(.buffered))
+    for isErasing in [true, false] {
+      try append(log, "1")
+      #expect(log.mark.durable.sequence < log.mark.sequence)
+      try log.setErasing(isErasing)
+      #expect(log.mark.durable.sequence == log.mark.sequence)
+    }
+    try log.close()
+  }
+
+  @Test func `what a roll syncs is known to be on the disk at once, also if no next segment can be made`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    let log = try writer(disk, Self.options(.buffered))
+    try append(log, "1")
+    disk.onOperation { call in
+      call.operation == .open && call.path.hasPrefix(Self.layout.log)
+        ? .fail(SystemErrorCode.inputOutput) : .proceed
+    }
+    #expect(throws: StoreError.self) { try log.roll() }
+    #expect(log.source.catalog.names == [1])
+    #expect(log.mark.durable.sequence == log.mark.sequence)
+    disk.onOperation(nil)
+    try log.close()
+  }
+
   @Test func `an opened store's HEAD says on the disk that it is open, in an epoch that nobody had`() throws {
     let disk = SimulatedDisk()
     var epoch: UInt64 = 0
