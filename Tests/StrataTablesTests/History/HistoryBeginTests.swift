@@ -49,13 +49,16 @@ internal import Testing
       events.rowCount = [2, 12, 40].randomElement(using: &random)!
     }
 
-    /// The first difference of what runs hold from a replay.
-    mutating func difference(_ runs: RunSet, _ store: EventStore) throws -> String? {
+    /// The first difference of what runs hold from a replay, at some sequences.
+    mutating func difference(
+      _ runs: RunSet, _ store: EventStore, _ random: inout SeededGenerator
+    ) throws -> String? {
       let states = try HistoryStore.replayed(store, folding)
-      if let difference = try HistoryStore.difference(runs, store, folding, from: states) {
+      let sequences = HistoryStore.some(of: runs, &random)
+      if let difference = try HistoryStore.difference(runs, store, folding, from: states, at: sequences) {
         return difference
       }
-      for sequence in runs.begin + 1..<runs.end + 1 {
+      for sequence in sequences {
         guard let state = try KeptPastTests.unread(sequence, store, folding, view) else { continue }
         met.lists += 1
         let difference = try KeptPastTests.difference(state, from: states[Int(sequence)], store, view)
@@ -78,7 +81,7 @@ internal import Testing
         case 19: try store.checkpointBlocking()
         case 20..<23:
           guard let set = historian.runs(through: store.head.sequence) else { continue }
-          if let difference = try difference(set, store) { return difference }
+          if let difference = try difference(set, store, &random) { return difference }
         default:
           guard (try? store.eraseBlocking(Erasure(streams: [events.stream()], because: "asked to"))) != nil
           else { continue }
@@ -90,7 +93,7 @@ internal import Testing
         try historian.recordBlocking(writesRest: Bool.random(using: &random))
         if Bool.random(using: &random) { _ = try await projector.state(reaching: store.head.sequence) }
       }
-      if let set = historian.runs(), let difference = try difference(set, store) {
+      if let set = historian.runs(), let difference = try difference(set, store, &random) {
         return difference
       }
       met.add(historian.begins)

@@ -101,12 +101,15 @@ enum HistoryStore {
 
   /// The first difference between runs and the log; nil if there is none.
   ///
-  /// - Parameter states: those of a replay, if there are any.
+  /// - Parameters:
+  ///   - states: those of a replay, if there are any.
+  ///   - sequences: those that are looked at; nil for all that the runs have.
   static func difference(
-    _ runs: RunSet, _ store: EventStore, _ folding: Folding, from states: [TableSet]? = nil
+    _ runs: RunSet, _ store: EventStore, _ folding: Folding, from states: [TableSet]? = nil,
+    at sequences: [UInt64]? = nil
   ) throws -> String? {
     let states = try states ?? replayed(store, folding)
-    for sequence in runs.begin + 1..<runs.end + 1 {
+    for sequence in sequences ?? Array(runs.begin + 1..<runs.end + 1) {
       let set = try runs.tables(
         at: sequence, recordsTouches: folding.recordsTouches, store.log.options.runLimits)
       let difference = try StateAnswers(set, of: store).difference(
@@ -117,6 +120,15 @@ enum HistoryStore {
       }
     }
     return nil
+  }
+
+  /// Sequences that runs have: the first, the last of each of some runs, and some others. For a test that looks again and
+  /// again at runs of which most are as they were.
+  static func some(of runs: RunSet, _ random: inout SeededGenerator) -> [UInt64] {
+    guard runs.begin < runs.end else { return [] }
+    let ends = runs.runs.map(\.root.end).filter { $0 > runs.begin }.shuffled(using: &random).prefix(3)
+    let others = (0..<5).map { _ in UInt64.random(in: runs.begin + 1...runs.end, using: &random) }
+    return [runs.begin + 1, runs.end] + ends + others
   }
 
   /// Kinds of runs that a test came across.

@@ -103,7 +103,8 @@ internal import Testing
           #expect((past.historian.runs()?.begin ?? 0) == begin, "run \(runs.count), step \(step)")
         }
         guard let set = try past.record() else { continue }
-        let difference = try HistoryStore.difference(set, past.store, past.folding)
+        let sequences = step == 7 ? nil : HistoryStore.some(of: set, &random)
+        let difference = try HistoryStore.difference(set, past.store, past.folding, at: sequences)
         try #require(difference == nil, "run \(runs.count), step \(step)")
         let misfit = try past.misfit(set)
         try #require(misfit == nil, "run \(runs.count), step \(step), \(past.options.history)")
