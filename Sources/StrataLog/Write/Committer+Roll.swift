@@ -34,7 +34,7 @@ extension Committer {
       next = try SegmentFiles.create(header, after: state.active, fileSystem, layout, state.lock)
     } catch {
       if let reason = reasonToEnd(error, failedToMake: header) { throw poison(reason) }
-      // Nobody may append for long, and a reader of what is on disk would wait.
+      // The next append may come much later, and readers of what is on disk wait.
       if state.durable != before { publish() }
       return error
     }

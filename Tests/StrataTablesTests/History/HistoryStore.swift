@@ -122,8 +122,8 @@ enum HistoryStore {
     return nil
   }
 
-  /// Sequences that runs have: the first, the last of each of some runs, and some others. For a test that looks again and
-  /// again at runs of which most are as they were.
+  /// Some of the sequences that runs have: the first and the last, where up to three runs end, and five others. For a test
+  /// that often looks at runs of which most are as they were.
   static func some(of runs: RunSet, _ random: inout SeededGenerator) -> [UInt64] {
     guard runs.begin < runs.end else { return [] }
     let ends = runs.runs.map(\.root.end).filter { $0 > runs.begin }.shuffled(using: &random).prefix(3)
