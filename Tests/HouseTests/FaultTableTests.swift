@@ -57,7 +57,7 @@ import Testing
     var found: Set<String> = []
     for file in Repository.swiftFiles("Tests") {
       for line in try Repository.text(file).split(separator: "\n") {
-        guard let match = line.firstMatch(of: /`fault ([0-9]{2}): ([^`]+)`\(/), let number = Int(match.1)
+        guard let match = line.firstMatch(of: /`fault ([0-9]{2,}): ([^`]+)`\(/), let number = Int(match.1)
         else {
           continue
         }

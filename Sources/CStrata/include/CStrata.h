@@ -2,6 +2,7 @@
 // or that differ between systems.
 #ifndef CSTRATA_H
 #define CSTRATA_H
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -121,6 +122,17 @@ int strata_is_link(const char *path);
 /// Returns the path of the working directory, which the caller frees with `strata_free`; NULL with errno set.
 char *strata_working_directory(void);
 void strata_free(void *memory);
+
+/// A condition variable on the monotonic clock. All zeros to begin with, and nothing to be destroyed. Linux only.
+typedef struct {
+  /// How often it was signalled, and how many threads wait or are about to.
+  uint32_t signals, waiting;
+} strata_condition;
+/// Gives the mutex back, waits for a signal, and takes the mutex again. 0 if the deadline has passed, in nanoseconds of
+/// the monotonic clock (INT64_MAX: none), otherwise 1. It may return without a signal.
+int strata_condition_wait(strata_condition *condition, pthread_mutex_t *mutex, int64_t deadline);
+/// Wakes one of the threads that wait, or all. May be called without the mutex, after the change that they wait for.
+void strata_condition_signal(strata_condition *condition, int is_for_all);
 
 /// Begins to watch a folder for writes to its files, and for new names in it. Sets two descriptors: one that receives
 /// the notices, and one that ends a wait. 0, or -1 with errno set: ENOTSUP if the system has no such notices for files.

@@ -1,7 +1,9 @@
-// Mutual exclusion with pthreads: a state guarded by a mutex, and one that threads can also wait for.
+// Mutual exclusion: a state guarded by a mutex of pthreads, and one that threads can also wait for.
 //
 // The standard library's Mutex is not used, because ThreadSanitizer reports races on it that do not exist. It
 // understands the mutexes of pthreads.
+
+internal import CStrata
 
 #if canImport(Darwin)
   internal import Darwin
@@ -163,33 +165,42 @@ internal struct RawMutex {
 }
 
 /// A condition variable on the monotonic clock, at a fixed address. Its owner must call `destroy`.
+///
+/// On Linux, it is one of our own: that of glibc before version 2.41 can lose a signal (`condition.c`).
 @usableFromInline
 internal struct RawCondition {
-  fileprivate let pointer: UnsafeMutablePointer<pthread_cond_t>
+  #if canImport(Darwin)
+    fileprivate typealias Condition = pthread_cond_t
+  #else
+    fileprivate typealias Condition = strata_condition
+  #endif
+  fileprivate let pointer: UnsafeMutablePointer<Condition>
 
   fileprivate init() {
     pointer = .allocate(capacity: 1)
-    pointer.initialize(to: pthread_cond_t())
+    pointer.initialize(to: Condition())
     #if canImport(Darwin)
       let code = pthread_cond_init(pointer, nil)
-    #else
-      var attributes = pthread_condattr_t()
-      pthread_condattr_init(&attributes)
-      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-      let code = pthread_cond_init(pointer, &attributes)
-      pthread_condattr_destroy(&attributes)
+      precondition(code == 0, "the system refused a condition variable")
     #endif
-    precondition(code == 0, "the system refused a condition variable")
   }
 
   fileprivate func destroy() {
-    pthread_cond_destroy(pointer)
+    #if canImport(Darwin)
+      pthread_cond_destroy(pointer)
+    #endif
     pointer.deinitialize(count: 1)
     pointer.deallocate()
   }
 
   @usableFromInline
-  internal func wait(_ mutex: RawMutex) { pthread_cond_wait(pointer, mutex.pointer) }
+  internal func wait(_ mutex: RawMutex) {
+    #if canImport(Darwin)
+      pthread_cond_wait(pointer, mutex.pointer)
+    #else
+      _ = strata_condition_wait(pointer, mutex.pointer, Int64.max)
+    #endif
+  }
 
   /// The end of the timeout, in nanoseconds of the monotonic clock.
   @usableFromInline
@@ -203,22 +214,29 @@ internal struct RawCondition {
     #if canImport(Darwin)
       let left = deadline - MonotonicTime.now().nanoseconds
       guard left > 0 else { return false }
-      var timeLeft = Self.interval(left)
+      var timeLeft = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
       return pthread_cond_timedwait_relative_np(pointer, mutex.pointer, &timeLeft) != ETIMEDOUT
     #else
       guard deadline > MonotonicTime.now().nanoseconds else { return false }
-      var end = Self.interval(deadline)
-      return pthread_cond_timedwait(pointer, mutex.pointer, &end) != ETIMEDOUT
+      return strata_condition_wait(pointer, mutex.pointer, deadline) != 0
     #endif
   }
 
-  private static func interval(_ nanoseconds: Int64) -> timespec {
-    timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+  @usableFromInline
+  internal func signalAll() {
+    #if canImport(Darwin)
+      pthread_cond_broadcast(pointer)
+    #else
+      strata_condition_signal(pointer, 1)
+    #endif
   }
 
   @usableFromInline
-  internal func signalAll() { pthread_cond_broadcast(pointer) }
-
-  @usableFromInline
-  internal func signalOne() { pthread_cond_signal(pointer) }
+  internal func signalOne() {
+    #if canImport(Darwin)
+      pthread_cond_signal(pointer)
+    #else
+      strata_condition_signal(pointer, 0)
+    #endif
+  }
 }

@@ -58,6 +58,41 @@ import Testing
     thread.join()
   }
 
+  @Test func `fault 99: no signal is lost, however many threads wait for one`() throws {
+    let jobs = Gate((waiting: 0, isOver: false))
+    let taken = Gate(0)
+    let workers = try (0..<4).map { number in
+      try DedicatedThread(name: "worker \(number)") {
+        while jobs.wait(for: { jobs -> Bool? in
+          if jobs.waiting > 0 {
+            jobs.waiting -= 1
+            return true
+          }
+          return jobs.isOver ? false : nil
+        }) {
+          taken.withLock { $0 += 1 }
+          taken.signalAll()
+        }
+      }
+    }
+    var given = 0
+    for round in 0..<10_000 {
+      // Each round waits for all of its jobs: no later signal makes up for one that is lost.
+      for _ in 0...round % 3 {
+        given += 1
+        jobs.withLock { $0.waiting += 1 }
+        jobs.signalOne()
+      }
+      guard taken.wait(timeout: .seconds(30), until: { $0 == given }) else {
+        Issue.record("of \(given) jobs, not all were taken")
+        break
+      }
+    }
+    jobs.withLock { $0.isOver = true }
+    jobs.signalAll()
+    for worker in workers { worker.join() }
+  }
+
   @Test func `time saturates at the end of its range`() {
     let now = MonotonicTime.now()
     #expect(now.advanced(by: .seconds(Int64.max)) == MonotonicTime(nanoseconds: .max))

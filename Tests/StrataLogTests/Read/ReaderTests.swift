@@ -21,7 +21,8 @@ import Testing
     try log.modelAppends().map { $0.append.events[0].type }
   }
 
-  @Test func `a thread that the system does not give ends the waits of all who left it to one call`()
+  @Test
+  func `fault 101: a thread that the system does not give ends the waits of all who left it to one call`()
     async throws
   {
     let disk = SimulatedDisk()

@@ -95,7 +95,9 @@ import Testing
     try log.close()
   }
 
-  @Test func `what an erasure syncs at its begin and its end is known to be on the disk at once`() throws {
+  @Test func `fault 100: what an erasure syncs at its begin and its end is known to be on the disk at once`()
+    throws
+  {
     let log = try writer(SimulatedDisk(), Self.options(.buffered))
     for isErasing in [true, false] {
       try append(log, "1")
@@ -106,7 +108,9 @@ import Testing
     try log.close()
   }
 
-  @Test func `what a roll syncs is known to be on the disk at once, also if no next segment can be made`()
+  @Test
+  func
+    `fault 100: what a roll syncs is known to be on the disk at once, also if no next segment can be made`()
     throws
   {
     let disk = SimulatedDisk()
