@@ -31,17 +31,19 @@ public struct Consumer: Sendable {
 
   /// Handles every append from the consumer's position on, and waits for new ones. Ends when the task is cancelled, the
   /// store is closed, or everything was handled that there was at the beginning, if that is asked for; then the position
-  /// is saved.
+  /// is saved. A consumer that begins at the head saves at once where that is.
   ///
   /// The handler runs in the caller's isolation, with one append at a time. If it throws, it is called again with the
   /// same append and an empty batch, as often as the options say, and then the policy applies. An expectation in the
-  /// batch that is not met counts as an error of the handler.
+  /// batch that is not met counts as an error of the handler, and so does an event that the store does not take. A disk
+  /// that is full does not: what the handler has done is saved again after a pause, as often as the options say.
   ///
   /// - Parameters:
   ///   - end: `.caughtUp` for work that is done from time to time, instead of all the time.
   ///   - handle: handles an append, and adds its effects in the store to the batch.
   /// - Throws: the handler's error under ``ConsumerFailurePolicy/halt``; `StoreError.unavailable` with the reason
-  ///   `consumedElsewhere` if another run has saved a position; what feeds and appends throw.
+  ///   `consumedElsewhere` if another run has saved a position; what feeds and appends throw. An error of a save leaves
+  ///   the position as it was: what was handled since may be handled again.
   public nonisolated(nonsending) func run(
     until end: FeedEnd = .never,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
@@ -49,7 +51,7 @@ public struct Consumer: Sendable {
     var (state, version) = try await load()
     state.selection = options.selection.byName
     let ledger = ConsumerLedger(store, stream, options, state, version: version)
-    let start = state.at == nil ? options.start : try Self.point(of: state, in: stream)
+    let start = try await start(state, ledger)
     let saver = Task { [options] in
       while !Task.isCancelled {
         try await Task.sleep(for: max(options.saveInterval, .milliseconds(1)))
@@ -65,11 +67,21 @@ public struct Consumer: Sendable {
     } catch {
       // The task may be cancelled, and what was handled is saved all the same.
       _ = await Task { try await ledger.saveHandled() }.result
-      if error is CancellationError || (error as? StoreError) == .closed { return }
+      if error is CancellationError && Task.isCancelled { return }
+      if (error as? StoreError) == .closed && !store.isUsable { return }
       throw error
     }
     let saved = await Task { try await ledger.saveHandled() }.result
     if case .failure(let error) = saved, (error as? StoreError) != .closed { throw error }
+  }
+
+  /// Where a run begins. The head is another one at each run, so the first run saves the one that it began at.
+  private func start(_ state: ConsumerState, _ ledger: ConsumerLedger) async throws -> LogPoint {
+    guard state.at == nil else { return try Self.point(of: state, in: stream) }
+    guard options.start == .head else { return options.start }
+    let head = store.head
+    try await ledger.begin(at: head)
+    return .position(head)
   }
 
   /// How far the consumer is. O(1) for its state, and O(events after its position) for the lag, which counts the events
@@ -104,34 +116,70 @@ extension Consumer {
     _ append: RecordedAppend, _ ledger: ConsumerLedger,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
   ) async throws {
-    var delay = options.retryDelay
-    var retriesLeft = options.retryCount
+    var retries = Retries(options)
     while true {
       do {
         var batch = WriteBatch(store: store)
-        try await handle(append, &batch)
-        return try await ledger.pass(append, with: batch)
-      } catch {
-        if isEnd(error) { throw error }
-        guard retriesLeft > 0 else {
-          guard options.onFailure == .setAside else {
-            try? await ledger.halt(at: append, error)
-            throw error
-          }
-          return try await ledger.setAside(append, error)
+        do { try await handle(append, &batch) } catch {
+          throw isEnd(error) ? error : Refusal(error: error) as any Error
         }
-        retriesLeft -= 1
-        try await Task.sleep(for: delay)
-        delay = min(delay * 2, ConsumerOptions.retryDelayMax)
+        let effects = ConsumerLedger.Effects(events: batch.events, expectations: batch.expectations)
+        return try await save(append, effects, ledger)
+      } catch let refusal as Refusal {
+        if try await retries.next() { continue }
+        guard options.onFailure == .setAside else {
+          try? await ledger.halt(at: append, refusal.error)
+          throw refusal.error
+        }
+        return try await ledger.setAside(append, refusal.error)
       }
     }
   }
 
-  /// Whether an error is not the handler's, so that trying again cannot help.
+  /// An error that is the handler's, or that of the batch it has filled.
+  private struct Refusal: Error {
+    var error: any Error
+  }
+
+  /// Appends what a handler has added, with the position, or notes that it has added nothing.
+  private nonisolated(nonsending) func save(
+    _ append: RecordedAppend, _ effects: ConsumerLedger.Effects, _ ledger: ConsumerLedger
+  ) async throws {
+    var retries = Retries(options)
+    while true {
+      do throws(any Error) { return try await ledger.pass(append, with: effects) } catch {
+        switch error as? StoreError {
+        case .full: guard try await retries.next() else { throw error }
+        case .conflict, .idReused, .invalid: throw effects.events.isEmpty ? error : Refusal(error: error)
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// Whether an error of a handler says that the run ends: that its task was cancelled, or that its store was closed,
+  /// suspended or can no longer write. The same errors of another task or store are the handler's.
   private func isEnd(_ error: any Error) -> Bool {
-    if error is CancellationError { return true }
-    if case .unavailable = error as? StoreError { return true }
+    if error is CancellationError { return Task.isCancelled }
+    if case .unavailable = error as? StoreError { return !store.isUsable }
     return false
+  }
+
+  /// Counts tries, and waits between two of them.
+  private struct Retries {
+    private var left: Int
+    private var delay: Duration
+
+    init(_ options: ConsumerOptions) { (left, delay) = (options.retryCount, options.retryDelay) }
+
+    /// Waits for the next try; false if there is none.
+    mutating func next() async throws(CancellationError) -> Bool {
+      guard left > 0 else { return false }
+      left -= 1
+      do { try await Task.sleep(for: delay) } catch { throw CancellationError() }
+      delay = max(delay, min(delay * 2, ConsumerOptions.retryDelayMax))
+      return true
+    }
   }
 
   private static func point(of state: ConsumerState, in stream: StreamName) throws(StoreError) -> LogPoint {
@@ -156,5 +204,12 @@ extension Consumer {
       let state = try ConsumerState(event)
     else { return nil }
     return (state, event.time)
+  }
+}
+
+extension EventStore {
+  /// Whether it is open, not suspended, and can go on.
+  fileprivate var isUsable: Bool {
+    (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil
   }
 }

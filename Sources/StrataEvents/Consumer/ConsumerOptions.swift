@@ -12,7 +12,7 @@ public enum ConsumerFailurePolicy: Sendable, Hashable {
 public struct ConsumerOptions: Sendable {
   /// The events that the handler receives. Streams whose names begin with `$` are left out by default.
   public var selection = EventSelection.all
-  /// Where a consumer begins that has no position in the store yet.
+  /// Where a consumer begins that has no position in the store yet. If that is the head, its first run saves it.
   public var start = LogPoint.beginning
   /// How many appends are handled without effects in the store before the position is saved; at least 1. A consumer that
   /// is killed receives at most that many a second time.
@@ -21,7 +21,8 @@ public struct ConsumerOptions: Sendable {
   public var saveInterval = Duration.seconds(5)
   /// How often the handler is tried again with the same append, before the policy applies.
   public var retryCount = 3
-  /// The pause before the first retry. Each one after it is twice as long, up to a minute.
+  /// The pause before the first retry. Each one after it is twice as long, up to a minute, or to this pause if it is
+  /// longer.
   public var retryDelay = Duration.seconds(1)
   /// What happens when the retries are used up.
   public var onFailure = ConsumerFailurePolicy.halt
