@@ -62,9 +62,9 @@ package struct CBORDecoder: Sendable {
       return kept.assumingMemoryBound(to: Value.self).pointee
     }
     try state.checkCase()
-    let value = try Value(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
+    let value = try type.init(from: ItemDecoder(state: state, offset: ItemDecoder.ofCase))
     if !state.isChecked { try state.checkIsOneItem() }
-    if state.mayKeepValue { state.keep(value) }
+    if state.mayKeepValue { state.keep(value, ObjectIdentifier(type)) }
     return value
   }
 

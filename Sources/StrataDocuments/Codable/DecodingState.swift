@@ -86,7 +86,7 @@ final class DecodingState {
 
   /// Keeps the value of the case, which may be kept and was looked for.
   @inline(__always)
-  func keep<Value>(_ value: Value) { values?.keep(value) }
+  func keep<Value>(_ value: Value, _ type: ObjectIdentifier) { values?.keep(value, type) }
 
   /// Whether the call is still running, so that the bytes may be read.
   @inline(__always)
@@ -110,7 +110,7 @@ final class DecodingState {
   /// The container of the object at an offset: one of an earlier call, or a new one.
   func container<Key: CodingKey>(keyedBy type: Key.Type, at offset: Int) throws -> KeyedDecodingContainer<Key>
   {
-    if let kept, let place = kept.lend(ObjectIdentifier(type)) {
+    if let kept, let place = kept.lend(ObjectIdentifier(Key.self)) {
       let index = kept.content(at: place)
       try index.read(at: offset)
       unknownKeys?.open(index) { Key(stringValue: $0) != nil }
@@ -128,7 +128,7 @@ final class DecodingState {
     try index.read(at: offset)
     unknownKeys?.open(index) { Key(stringValue: $0) != nil }
     let container = KeyedDecodingContainer(ItemKeyedContainer<Key>(index: index))
-    if let kept, kept.keep(container, ObjectIdentifier(type), index) { index.owner = nil }
+    if let kept, kept.keep(container, ObjectIdentifier(Key.self), index) { index.owner = nil }
     return container
   }
 
@@ -335,7 +335,7 @@ extension DecodingState {
       case .negative(let value) where value <= UInt64(Int64.max): Value(exactly: -1 - Int64(value))
       case .negative(let value): Value(exactly: -1 - Int128(value))
       case .float(let value): Value(exactly: value)
-      case .tag: Value(try decodeDocument(at: offset).description)
+      case .tag: Value(try decodeUntagged(at: offset).description)
       default: throw mismatch(head, type, at: offset)
       }
     guard let value else { throw corrupted("a number that \(type) cannot hold", at: offset) }
@@ -350,7 +350,7 @@ extension DecodingState {
     case .unsigned(let value): return Double(value)
     case .negative(let value): return Double(-1 - Int128(value))
     case .tag:
-      guard let value = Double(try decodeDocument(at: offset).description), value.isFinite else {
+      guard let value = Double(try decodeUntagged(at: offset).description), value.isFinite else {
         throw corrupted("a number that Double cannot hold", at: offset)
       }
       return value
@@ -410,6 +410,13 @@ extension DecodingState {
       throw corrupted(error, path: path(to: offset))
     }
   }
+
+  /// Decodes a document without its tags, other than those of big integers.
+  private func decodeUntagged(at offset: Int) throws -> DocumentValue {
+    var document = try decodeDocument(at: offset)
+    while case .tagged(_, let content) = document { document = content }
+    return document
+  }
 }
 
 // MARK: Everything else
@@ -427,7 +434,7 @@ extension DecodingState {
     if type == URL.self { return unsafeBitCast(try decodeURL(at: offset), to: type) }
     if type == Decimal.self { return unsafeBitCast(try decodeDecimal(at: offset), to: type) }
     if type == DocumentValue.self { return unsafeBitCast(try decodeDocument(at: offset), to: type) }
-    return try Value(from: ItemDecoder(state: self, offset: offset))
+    return try type.init(from: ItemDecoder(state: self, offset: offset))
   }
 
   /// Calls `body` with the UTF-8 of a text string, not yet validated, or throws.
@@ -445,15 +452,27 @@ extension DecodingState {
   }
 
   private func decodeDate(at offset: Int) throws -> Date {
-    var reader = reader(at: offset)
-    if reader.nextByte == CBORMajor.tag | UInt8(CBORTag.epochDate) {
-      reader.offset += 1
-      return Date(timeIntervalSince1970: try decodeDouble(at: reader.offset))
+    if let seconds = offsetOfSeconds(inDateAt: offset) {
+      return Date(timeIntervalSince1970: try decodeDouble(at: seconds))
     }
     guard let instant = try withText(at: offset, Date.self, { RFC3339.instant($0) }) else {
       throw corrupted("a string that is not a date and time of RFC 3339", at: offset)
     }
     return Date(instant)
+  }
+
+  /// The offset of what follows tag 1, which may be inside other tags; nil if there is no tag 1.
+  @inline(__always)
+  private func offsetOfSeconds(inDateAt offset: Int) -> Int? {
+    var reader = reader(at: offset)
+    while let byte = reader.nextByte, byte & 0xE0 == CBORMajor.tag, let tag = try? reader.readArgument() {
+      switch tag {
+      case CBORTag.epochDate: return reader.offset
+      case CBORTag.positiveBignum, CBORTag.negativeBignum: return nil
+      default: continue
+      }
+    }
+    return nil
   }
 
   private func decodeUUID(at offset: Int) throws -> UUID {
@@ -496,7 +515,7 @@ extension DecodingState {
     let value: Decimal? =
       switch head {
       case .unsigned(let value): Decimal(value)
-      case .negative, .float, .text, .tag: Decimal(try decodeDocument(at: offset))
+      case .negative, .float, .text, .tag: Decimal(try decodeUntagged(at: offset))
       default: throw mismatch(head, Decimal.self, at: offset)
       }
     guard let value else { throw corrupted("a value that is not a decimal number", at: offset) }

@@ -80,7 +80,7 @@ final class EncodingState {
 
   /// The container of an object in a slot: one of an earlier call, or a new one.
   func container<Key: CodingKey>(keyedBy type: Key.Type, in slot: Int) -> KeyedEncodingContainer<Key> {
-    if slot == Self.root, let kept, let place = kept.lend(ObjectIdentifier(type)) {
+    if slot == Self.root, let kept, let place = kept.lend(ObjectIdentifier(Key.self)) {
       return kept.container(at: place, as: KeyedEncodingContainer<Key>.self)
     }
     return newContainer(keyedBy: type, in: slot)
@@ -96,7 +96,7 @@ final class EncodingState {
     }
     let owner = Owner()
     let container = KeyedEncodingContainer(SlotKeyedContainer<Key>(state: self, slot: slot, owner: owner))
-    if !kept.keep(container, ObjectIdentifier(type), owner) { owner.state = self }
+    if !kept.keep(container, ObjectIdentifier(Key.self), owner) { owner.state = self }
     return container
   }
 

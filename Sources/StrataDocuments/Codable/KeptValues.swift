@@ -83,8 +83,9 @@ final class KeptValues {
       | (a.7 ^ b.7) == 0
   }
 
-  /// Keeps the value of the payload that was looked for last, if it was looked for before.
-  func keep<Value>(_ value: Value) {
+  /// Keeps the value of the payload that was looked for last, if it was looked for before. The type is the one that was
+  /// asked for: `Value`, or a subclass of it.
+  func keep<Value>(_ value: Value, _ type: ObjectIdentifier) {
     guard missed[place] == hash else {
       missed[place] = hash
       return
@@ -92,8 +93,7 @@ final class KeptValues {
     remove(at: place)
     let address = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     address.initialize(to: value)
-    kept[place] = Kept(type: ObjectIdentifier(Value.self), key: key, value: UnsafeMutableRawPointer(address))
-    {
+    kept[place] = Kept(type: type, key: key, value: UnsafeMutableRawPointer(address)) {
       let address = $0.assumingMemoryBound(to: Value.self)
       address.deinitialize(count: 1)
       address.deallocate()

@@ -95,7 +95,7 @@ private struct CheckRun: Sendable {
       return check.add(.opaque, event, "a newer version of Strata wrote an event of kind \(kind)")
     case .whole: break
     }
-    guard !event.type.hasPrefix("$") else { return }
+    guard event.type.utf8.first != UInt8(ascii: "$") else { return }
     check.eventCount += 1
     var isKnown = otherTypes.contains(event.type)
     for type in types {

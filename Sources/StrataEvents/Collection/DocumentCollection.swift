@@ -153,10 +153,11 @@ extension EventStore {
   public func collection<Item: Codable & Identifiable & Sendable>(
     _ category: String, of type: Item.Type = Item.self
   ) -> DocumentCollection<Item> where Item.ID: DocumentID {
+    let bytes = Array(category.utf8)
     precondition(
-      !category.isEmpty && !category.contains("/") && !category.hasPrefix("$"),
+      !bytes.isEmpty && !bytes.contains(UInt8(ascii: "/")) && bytes.first != UInt8(ascii: "$"),
       "a collection's category is not empty, holds no slash, and does not begin with a dollar sign")
-    documentCategories.withLock { _ = $0.insert(category) }
+    documentCategories.withLock { _ = $0.insert(bytes) }
     return DocumentCollection(store: self, category: category)
   }
 }

@@ -65,7 +65,7 @@ extension DomainEvent {
   /// Throws `invalid` if the type is strict, and should have the event's type and does not.
   private static func refuseUnknown(_ event: RecordedEvent) throws(StoreError) {
     guard eventDecoding == .strict, event.state == .whole, eventType.isEmpty, !eventPrefix.isEmpty,
-      event.type.hasPrefix(eventPrefix)
+      event.type.utf8.starts(with: eventPrefix.utf8)
     else { return }
     throw .invalid(
       what: "event \(event.sequence) has the type \(event.type), which \(Self.self) does not have",

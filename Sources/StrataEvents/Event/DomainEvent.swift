@@ -74,8 +74,8 @@ extension DomainEvent {
   ) throws(StoreError) -> Self? {
     guard case .whole = event.state else { return nil }
     let prefix = eventPrefix
-    guard prefix.isEmpty || type.hasPrefix(prefix) else { return nil }
-    let name = prefix.isEmpty ? type : String(type.dropFirst(prefix.count))
+    guard prefix.isEmpty || type.utf8.starts(with: prefix.utf8) else { return nil }
+    let name = prefix.isEmpty ? type : String(Substring(type.utf8.dropFirst(prefix.utf8.count)))
     do {
       // An enum decodes from a map with one key, the case, whose value is the payload. The map is there only where its
       // keys are to be checked.

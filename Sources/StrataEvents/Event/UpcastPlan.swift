@@ -39,7 +39,7 @@ final class UpcastPlan: Sendable {
     var newest: [String: FormName] = [:]
     for upcast in upcasts {
       for name in [upcast.type] + upcast.targets {
-        guard !name.isEmpty, !name.hasPrefix("$") else {
+        guard !name.isEmpty, name.utf8.first != UInt8(ascii: "$") else {
           throw .upcasts("'\(name)' is not a type of an application's events")
         }
         let form = FormName(name)

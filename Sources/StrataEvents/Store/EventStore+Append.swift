@@ -16,8 +16,9 @@ extension EventStore {
   ///   - expecting: the versions that streams must have. All are checked before anything is appended.
   /// - Returns: the receipt, once the append is as durable as the store's options require.
   /// - Throws: `StoreError`, of which `conflict`, `idReused`, `full` and `invalid` are about this append;
-  ///   `CancellationError` if the task was cancelled before a commit group had taken the append. Then nothing was
-  ///   appended.
+  ///   `CancellationError` if the task was cancelled before a commit group had taken the append. Nothing was appended
+  ///   then, except with the reason `poisoned`: the append may or may not be in the log after the next open. There,
+  ///   repeat it with the same id, or read the version of its stream first.
   @discardableResult
   public func append(
     _ events: [NewEvent], id: String? = nil, time: Timestamp? = nil,
@@ -167,7 +168,7 @@ extension EventStore {
       throw .invalid(what: "\(event.stream) is reserved for the position of a consumer")
     }
     guard event.type.utf8.first == UInt8(ascii: "$") else {
-      let category = event.stream.category
+      let category = Array(event.stream.category.utf8)
       guard !documentCategories.withLock({ $0.contains(category) }) else {
         throw .invalid(
           what: "\(event.stream) is in a category of documents, which takes no events of other types")

@@ -29,8 +29,8 @@ public final class EventStore: Sendable {
   }
 
   package let log: Log
-  /// The categories of documents; an application's own events are not accepted there.
-  package let documentCategories: Lock<Set<String>>
+  /// The categories of documents, in UTF-8; an application's own events are not accepted there.
+  package let documentCategories: Lock<Set<[UInt8]>>
 
   /// Objects that higher modules keep for as long as the store lives, at most one per type.
   private let attachments: Lock<[ObjectIdentifier: any AnyObject & Sendable]>

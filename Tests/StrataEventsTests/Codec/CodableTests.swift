@@ -66,6 +66,25 @@ private final class Seam: Layer {
   }
 }
 
+/// Two layers whose classes are known only as values.
+private struct Core: Decodable {
+  var layers: [Layer]
+  init(from decoder: any Decoder) throws {
+    let kinds: [Layer.Type] = [Seam.self, Layer.self]
+    var container = try decoder.unkeyedContainer()
+    layers = try kinds.map { try container.decode($0) }
+  }
+}
+
+/// A layer in the place of a value, whose class is known only as a value.
+private struct Sample: Decodable {
+  var layer: Layer
+  init(from decoder: any Decoder) throws {
+    let kind: Layer.Type = Seam.self
+    layer = try decoder.singleValueContainer().decode(kind)
+  }
+}
+
 /// Fills containers side by side and out of order, and looks at paths on the way.
 private struct Interleaved: Codable, Equatable {
   enum Keys: CodingKey { case list, nested, last }
@@ -175,6 +194,19 @@ struct CodableTests {
     let seam = try roundTrip(Seam(depth: 40, mineral: "gypsum"))
     #expect(seam.depth == 40 && seam.mineral == "gypsum")
     #expect(try json(seam) == #"{"mineral":"gypsum","super":{"depth":40}}"#)
+  }
+
+  @Test
+  func `A subclass that is given as a value of its superclass's metatype is what is decoded`() throws {
+    func isGypsum(_ layer: Layer?) -> Bool { layer?.depth == 40 && (layer as? Seam)?.mineral == "gypsum" }
+    let seam = try DocumentValue(encoding: Seam(depth: 40, mineral: "gypsum"))
+    let kind: Layer.Type = Seam.self
+    #expect(isGypsum(try seam.decode(kind)))
+    #expect(isGypsum(try seam.decode(Sample.self).layer))
+    #expect(isGypsum(try DocumentValue.object(["a": seam]).decode([String: Sample].self)["a"]?.layer))
+    let core = try DocumentValue.array([seam, ["depth": 7]]).decode(Core.self)
+    #expect(isGypsum(core.layers[0]))
+    #expect(core.layers[1].depth == 7 && !(core.layers[1] is Seam))
   }
 
   @Test
@@ -352,6 +384,56 @@ struct CodableTests {
     let value = try CBORDecoder().decode(Outer.self, from: bytes)
     #expect(value.rows[0]["zz"]?.count == 2)
     #expect(value.rows[0]["a"]?.count == 1)
+  }
+
+  @Test
+  func `Tags without a meaning for a type are ignored, also around tags that have one`() throws {
+    func expect<Value: Decodable & Equatable>(_ document: DocumentValue, as value: Value) throws {
+      let tagged = DocumentValue.tagged(55799, document)
+      #expect(try document.decode(Value.self) == value)
+      #expect(try tagged.decode(Value.self) == value, "\(tagged) as \(Value.self)")
+      #expect(try DocumentValue.array([.tagged(9, tagged)]).decode([Value].self) == [value])
+    }
+    let big = DocumentValue.bigInt(DocumentInteger(UInt128(1) << 64))
+    let low = DocumentValue.bigInt(DocumentInteger(-1 - Int128(1) << 70))
+    try expect(.int(-5), as: Decimal(-5))
+    try expect(.uint(.max), as: Decimal(UInt64.max))
+    try expect(.double(1.5), as: Decimal(1.5))
+    try expect("1.5", as: Decimal(1.5))
+    try expect(big, as: Decimal(UInt64.max) + 1)
+    try expect(big, as: UInt128(1) << 64)
+    try expect(low, as: -1 - Int128(1) << 70)
+    try expect(big, as: 0x1p64)
+    try expect(big, as: Float(0x1p64))
+    let date = Date(timeIntervalSince1970: 0.5)
+    try expect(.tagged(1, .double(0.5)), as: date)
+    try expect(.tagged(1, .tagged(9, .double(0.5))), as: date)
+    try expect(.tagged(1, big), as: Date(timeIntervalSince1970: 0x1p64))
+    try expect(.tagged(0, "1970-01-01T00:00:00.5Z"), as: date)
+    try expect("1970-01-01T00:00:00.5Z", as: date)
+    let id = try #require(UUID(uuidString: "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"))
+    try expect(.string(id.uuidString), as: id)
+    try expect(.tagged(37, .bytes(withUnsafeBytes(of: id.uuid) { Array($0) })), as: id)
+    try expect(.bytes([1, 2]), as: Data([1, 2]))
+    let kept = DocumentValue.tagged(55799, .tagged(1, big))
+    #expect(try kept.decode(DocumentValue.self) == kept)
+  }
+
+  @Test
+  func `Tags that have a meaning keep it, however they are encoded`() throws {
+    let decoder = CBORDecoder()
+    // 1 and 2 in heads of two bytes, by themselves and inside of 55799; 1(2(h'05')).
+    for digits in ["d80105", "d9d9f7d80105", "c1c24105"] {
+      #expect(try decoder.decode(Date.self, from: hex(digits)) == Date(timeIntervalSince1970: 5))
+    }
+    for digits in ["d8024105", "d9d9f7d8024105"] {
+      #expect(try decoder.decode(Int.self, from: hex(digits)) == 5)
+      #expect(try decoder.decode(Decimal.self, from: hex(digits)) == 5)
+    }
+    // A big integer is neither a date nor anything but bytes.
+    #expect(throws: DecodingError.self) { try decoder.decode(Date.self, from: hex("d9d9f7c2c105")) }
+    #expect(throws: DecodingError.self) { try decoder.decode(Date.self, from: hex("d9d9f7c24105")) }
+    #expect(throws: DecodingError.self) { try decoder.decode(Decimal.self, from: hex("d9d9f7c26135")) }
   }
 
   @Test(arguments: ["", "a1", "a0a0", "a2616101616102", "a10102", "a1616162ff", "a1 64726f7773 81a1616201ff"])

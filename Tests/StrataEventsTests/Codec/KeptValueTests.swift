@@ -24,6 +24,9 @@ private enum Counted: Decodable {
   }
 }
 
+private class Bird: Decodable, @unchecked Sendable { var song: [String: Int] = [:] }
+private final class Owl: Bird, @unchecked Sendable {}
+
 @Suite struct KeptValueTests {
   private func decode<Value: Decodable>(_ type: Value.Type, _ name: String, _ payload: [UInt8]) throws
     -> Value
@@ -63,6 +66,15 @@ private enum Counted: Decodable {
       #expect(try decode(Lamp.self, "set", payload(["to": 1])) == .set(to: 1))
       #expect(throws: DecodingError.self) { try decode(Lamp.self, "named", payload(["to": "a"])) }
       #expect(try decode(Light.self, "named", payload(["to": "a"])) == .named(to: "a"))
+    }
+  }
+
+  @Test
+  func `A class never gets a value that its subclass decoded, nor the subclass one of the class`() throws {
+    let owl: Bird.Type = Owl.self
+    for _ in 0..<4 {
+      #expect(try decode(owl, "song", payload(["length": 1])) is Owl)
+      #expect(try !(decode(Bird.self, "song", payload(["length": 1])) is Owl))
     }
   }
 

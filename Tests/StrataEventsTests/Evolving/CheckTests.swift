@@ -45,6 +45,14 @@ struct CheckTests {
     #expect(none == EventCheck())
   }
 
+  @Test func `a type that begins with the byte of a dollar sign is passed over`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    let event = NewEvent("$\u{301}x", in: "note/1", [:])
+    await #expect(throws: StoreError.self) { try await store.append([event]) }
+    _ = try await store.append(store.draft([event], id: nil, time: nil, expecting: [:], isOwn: false))
+    #expect(try await store.check(decoding: [Note.self]) == EventCheck())
+  }
+
   @Test func `a problem has its type, its number, its first event and the first error`() async throws {
     let store = try await Self.store([
       ("opened", ["title": "x"]), ("lost", [:]), ("opened.2", ["title": "x"]), ("opened.2", ["title": 5]),

@@ -31,6 +31,34 @@ struct StrictDecodingTests {
     var extra: Int?
   }
 
+  /// A case whose name, after the prefix, makes one character of two.
+  private enum Accented: String, DomainEvent {
+    case acute = "\u{301}x"
+    static let eventPrefix = "order."
+    static let eventDecoding = EventDecoding.strict
+
+    private struct Empty: Codable {}
+    private struct Name: CodingKey {
+      var stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Name.self)
+      guard container.contains(Name(stringValue: Self.acute.rawValue)) else {
+        throw DecodingError.typeMismatch(Self.self, .init(codingPath: [], debugDescription: "another case"))
+      }
+      self = .acute
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Name.self)
+      try container.encode(Empty(), forKey: Name(stringValue: rawValue))
+    }
+  }
+
   private static let whole: DocumentObject = [
     "lines": [["item": "a"], ["item": "b"]], "labels": ["any": 1], "rest": ["any": ["key": 1]],
   ]
@@ -55,6 +83,15 @@ struct StrictDecodingTests {
         try events[index].decode(Strict.self)
       } throws: { error in texts.allSatisfy { "\(error)".contains($0) } }
     }
+  }
+
+  @Test func `a prefix is compared by its bytes, whatever character it ends in`() async throws {
+    let events = try await UpcastTests.recorded([
+      ("order.\u{301}x", .object([:])), ("order.\u{301}y", .object([:])), ("other", .object([:])),
+    ])
+    #expect(try events[0].decode(Accented.self) == .acute)
+    #expect(throws: StoreError.self) { try events[1].decode(Accented.self) }
+    #expect(try events[2].decode(Accented.self) == nil)
   }
 
   @Test func `an unknown type after the prefix of a strict enum is an error`() async throws {

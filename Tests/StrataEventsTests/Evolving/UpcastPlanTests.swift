@@ -30,6 +30,7 @@ struct UpcastPlanTests {
       ([Upcast("opened", defaults: [:]), Upcast("x", to: "opened.2")], "from 'opened' to 'opened.2'"),
       ([Upcast("opened", to: "opened.2"), Upcast("opened.2", to: "started")], nil),
       ([Upcast("$put", to: "opened")], "'$put' is not a type"),
+      ([Upcast("$\u{301}x", to: "opened")], "is not a type"),
       ([Upcast("opened", to: "")], "'' is not a type"),
       ([Upcast(dropping: "a"), Upcast("a", defaults: [:])], nil),
       ([], nil),

@@ -56,6 +56,30 @@ struct EventStoreTests {
     try await store.close()
   }
 
+  @Test func `a category is its bytes, and the same text in other bytes is another category`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    _ = store.collection("caf\u{e9}", of: Ticket.self)
+    try await store.append([TicketEvent.closed], to: "cafe\u{301}/1")
+    await #expect(throws: StoreError.self) {
+      try await store.append([TicketEvent.closed], to: "caf\u{e9}/1")
+    }
+    #expect(store.head.sequence == 1)
+    try await store.close()
+  }
+
+  @Test func `a category of documents with a slash or a dollar sign in front stops the program`() async {
+    await #expect(processExitsWith: .failure) {
+      _ = EventStore.inMemory().collection("a/b", of: Ticket.self)
+    }
+    // A combining mark after the byte makes another character of it, and the same name of a stream.
+    await #expect(processExitsWith: .failure) {
+      _ = EventStore.inMemory().collection("a/\u{301}b", of: Ticket.self)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = EventStore.inMemory().collection("$\u{301}x", of: Ticket.self)
+    }
+  }
+
   @Test func `what is nested too deep to be read back is refused, in payloads and in metadata`() async throws
   {
     let store = EventStore.inMemory(clock: .fixed)
