@@ -11,13 +11,13 @@ protocol SequencedList: Sendable {
 ///
 /// The phase says which task follows the log, if any:
 ///
-/// | phase     | follow    | stopped | failed | ended | heal | cancel    |
-/// |-----------|-----------|---------|--------|-------|------|-----------|
-/// | idle      | following |         |        |       |      | cancelled |
-/// | following |           | idle    | failed | ended |      | cancelled |
-/// | failed    | following |         |        |       | idle | cancelled |
-/// | ended     |           |         |        |       |      | cancelled |
-/// | cancelled |           |         |        |       |      |           |
+/// | phase     | follow    | stopped | abandon | failed | ended | heal | cancel    |
+/// |-----------|-----------|---------|---------|--------|-------|------|-----------|
+/// | idle      | following |         |         |        |       |      | cancelled |
+/// | following |           | idle    | idle    | failed | ended |      | cancelled |
+/// | failed    | following |         |         |        |       | idle | cancelled |
+/// | ended     |           |         |         |        |       |      | cancelled |
+/// | cancelled |           |         |         |        |       |      |           |
 ///
 /// In every phase but `cancelled`, requests can be replaced and lists published: a closed store can still be read.
 /// After `cancelled`, nothing is shown, and there is no way back.
@@ -59,7 +59,7 @@ struct ControllerState<Request: Sendable, List: SequencedList>: Sendable {
   /// Whether the log is followed even while no consumer waits.
   private(set) var keepsFollowing = false
   /// The task that notifies the delegate.
-  private var delivery: CancellableTask?
+  private(set) var delivery: CancellableTask?
 
   init(request: Request) { self.request = request }
 
@@ -132,6 +132,14 @@ extension ControllerState {
     guard isFollowed(by: task) else { return false }
     phase = .idle
     return true
+  }
+
+  /// Ends the task that follows if it may wait for an append while the request in force has no list. The next one begins
+  /// with that list.
+  mutating func abandonFollowing() -> Actions {
+    guard !isBuilt, case .following(let task) = phase else { return .none }
+    phase = .idle
+    return Actions(cancel: [task])
   }
 
   /// The task cannot continue. All current positions receive the failure; one that begins later tries again.

@@ -44,13 +44,14 @@ extension FetchController {
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
   ///
   /// If a concurrent call replaces the request again, the list of that later request is returned; a list that was not
-  /// begun by then is never made. If the request is rejected, the previous one stays in force.
+  /// begun by then is never made. If the request is rejected, the previous one stays in force. If the task is cancelled
+  /// or the fetch fails after that, the new one is in force, and iterations deliver it all the same.
   @discardableResult
   public func apply(
     _ request: ListRequest<Item, Section>
   ) async throws -> ListSnapshot<Item, Section> {
     _ = try replaceRequest(by: request)
-    return try await performFetch()
+    return try await fetchReplaced()
   }
 
   /// Changes the request in force. Concurrent calls do not overwrite each other's changes.
@@ -63,7 +64,7 @@ extension FetchController {
     while true {
       var (request, epoch) = state.withLock { ($0.request, $0.epoch) }
       change(&request)
-      if try replaceRequest(by: request, of: epoch) { return try await performFetch() }
+      if try replaceRequest(by: request, of: epoch) { return try await fetchReplaced() }
     }
   }
 
@@ -79,6 +80,14 @@ extension FetchController {
       return true
     case .overtaken: return false
     case .cancelled: throw CancellationError()
+    }
+  }
+
+  /// Fetches the list of a request that was just put in force.
+  private func fetchReplaced() async throws -> ListSnapshot<Item, Section> {
+    do { return try await performFetch() } catch {
+      followAgain()
+      throw error
     }
   }
 

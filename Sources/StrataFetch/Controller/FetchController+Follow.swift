@@ -15,16 +15,25 @@ extension FetchController {
     change { $0.keepFollowing(keeps, with: CancellableTask()) }
   }
 
+  /// Has the list of the request in force made for the consumers that follow, after the fetch of that list failed.
+  func followAgain() {
+    change { $0.abandonFollowing() }
+    if isFollowed { follow() }
+  }
+
   func startFollowing(with handle: CancellableTask) {
     // Detached: it outlives the consumer that happened to wait first.
     let task = Task.detached { [weak self, store = rows.store] in
       while !Task.isCancelled {
-        guard let shown = self?.state.withLock({ $0.published?.list.sequence }) else { break }
-        do throws(StoreError) {
-          try await store.wait(beyond: shown)
-        } catch {
-          self?.followerFailed(handle, with: .store(error))
-          return
+        guard let (shown, isBuilt) = self?.state.withLock({ ($0.published?.list.sequence, $0.isBuilt) }),
+          let shown
+        else { break }
+        // The list of another request does not wait for an append.
+        if isBuilt {
+          do throws(StoreError) { try await store.wait(beyond: shown) } catch {
+            self?.followerFailed(handle, with: .store(error))
+            return
+          }
         }
         guard let self else { return }
         // Without a waiting consumer nothing is folded; the next consumer that waits starts a new task.
@@ -57,6 +66,9 @@ extension FetchController {
       if error.isEnd { $0.followerEnded(task) } else { $0.followerFailed(task, with: error) }
     }
   }
+
+  /// The task that notifies the delegate; nil if there is none.
+  var delivery: CancellableTask? { state.withLock { $0.delivery } }
 
   /// Replaces the delivery; the previous one is cancelled.
   func replaceDelivery(by delivery: CancellableTask?) { change { $0.replaceDelivery(by: delivery) } }

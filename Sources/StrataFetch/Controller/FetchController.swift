@@ -36,7 +36,8 @@ where Item.ID: DocumentID {
   //   publish      the list is published if its request is still in force: `state.publish`
   //   wake         `announcement` wakes all consumers; each looks on its own task and finds its own difference
   //   wait         a consumer that has nothing to deliver waits, and has the log followed: `state.follow`
-  //   follow       one detached task waits for the store, then fetches: the cycle starts again
+  //   follow       one detached task waits for the store, then fetches: the cycle starts again. If the request in force
+  //                has no list, because the fetch of `apply` failed, it fetches at once
   //
   // All mutable state, and what guards it:
   //
@@ -91,8 +92,11 @@ where Item.ID: DocumentID {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Ends all iterations and all delegate callbacks, and makes later fetches throw. If it is called on the actor that
-  /// iterates, or on the executor of the callbacks, no update is delivered there after it has returned.
+  func checkNotCancelled() throws(CancellationError) { if isCancelled { throw CancellationError() } }
+
+  /// Ends all iterations and all delegate callbacks, and makes later fetches and reads of the past throw. If it is called
+  /// on the actor that iterates, or on the executor of the callbacks, no update is delivered there after it has returned.
+  /// A scrubber that was made before goes on.
   public func cancel() { change { $0.cancel() } }
 }
 

@@ -60,6 +60,7 @@ extension FetchControllerDelegate {
 ///
 /// The calls of one update follow each other without a suspension if the methods are not `async` and the delegate is
 /// called where it is isolated: nothing else runs on the main actor between `willChange` and `didChange` of a screen.
+/// If one of them removes or replaces the delegate, or cancels the list, none follows, not even `didChange`.
 public protocol ListChangesDelegate<Item, Section>: FetchControllerDelegate {
   // Named again so that the types are inferred from the methods below.
   associatedtype Item
@@ -112,10 +113,16 @@ extension ListChangesDelegate {
     var items: [(Item.ID, ListItemChange)] = []
     update.changes.forEachSectionChange { sections.append(($0, $1)) }
     update.changes.forEachItemChange { items.append(($0, $1)) }
+    // Each call may end the delivery that it belongs to.
+    let delivery = controller.delivery
     await willChange(controller, update)
-    for (section, change) in sections { await didChangeSection(controller, section, change) }
-    for (id, change) in items { await didChangeItem(controller, id, change) }
-    await didChange(controller, update)
+    for (section, change) in sections where controller.delivery === delivery {
+      await didChangeSection(controller, section, change)
+    }
+    for (id, change) in items where controller.delivery === delivery {
+      await didChangeItem(controller, id, change)
+    }
+    if controller.delivery === delivery { await didChange(controller, update) }
   }
 }
 

@@ -34,10 +34,12 @@ extension FetchController where Item: Codable {
   ///
   /// If the list has changed since, the row is put after the row that it was dropped after, at that row's current
   /// position in the section; if that row has left the section, before the row that it was dropped before; if both
-  /// have, `conflict` is thrown. Moves of one store are carried out one after the other.
+  /// have, `conflict` is thrown. Moves of one store are carried out one after the other. A row that is dropped at its own
+  /// index stays where it is by then.
   ///
   /// - Parameter place: the section as it is shown now, and the row's index in it after the move, from 0 to the number
-  ///   of other rows that the section shows. Rows that a limit hides come after it.
+  ///   of other rows that the section shows. Rows that a limit hides come after it; if the section shows no other row
+  ///   and a window is pinned to the end, before it.
   @discardableResult
   public func move(
     from index: ListIndex, to place: ListIndex, of shown: ListSnapshot<Item, Section>? = nil
@@ -60,10 +62,12 @@ extension FetchController where Item: Codable {
       let item = isSame && other >= index.item ? other + 1 : other
       return snapshot.itemIdentifier(at: ListIndex(section: place.section, item: item))
     }
-    let section = snapshot.version.withSection(at: place.section) { key, _, _ in Array(key) }
-    return try await move(
-      snapshot.itemIdentifier(at: index),
-      to: MoveTarget(previous: neighbour(place.item - 1), next: neighbour(place.item), section: section))
+    let (id, version) = (snapshot.itemIdentifier(at: index), snapshot.version)
+    let target = MoveTarget(
+      previous: place == index ? id : neighbour(place.item - 1), next: neighbour(place.item),
+      section: version.withSection(at: place.section) { key, _, _ in Array(key) },
+      isAtFront: version.window.list.pin == .beginning && version.window.section.pin == .beginning)
+    return try await move(id, to: target)
   }
 
   /// Moves a row directly before another one, into its section.

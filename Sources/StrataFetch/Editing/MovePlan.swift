@@ -62,6 +62,8 @@ struct MovePlanner {
     guard let moved = rank(of: id, in: nil) else {
       throw .absent("\(String(decoding: id, as: UTF8.self)) is not in the list")
     }
+    // A row that is put next to itself stays, whatever is around it, and also if it has left the section.
+    if target.previous == id || target.next == id { return MovePlan() }
     let ownSection = view.withItem(at: moved) { Array($0.section) }
     let isStaying = ownSection == target.section
     let (start, count) = target.section.withUnsafeBytes { (view.start(of: $0), view.itemCount(of: $0)) }
@@ -83,8 +85,7 @@ struct MovePlanner {
   /// The number of other rows that come before the row at its target.
   private func gap(for target: MoveTarget<[UInt8]>, in others: Others) throws(ListEditError) -> Int {
     if let previous = target.previous, let rank = rank(of: previous, in: target.section) {
-      // A row that is put after itself stays.
-      return others.place(ofRank: rank) + (rank == others.moved ? 0 : 1)
+      return others.place(ofRank: rank) + 1
     }
     if let next = target.next, let rank = rank(of: next, in: target.section) {
       return others.place(ofRank: rank)

@@ -8,10 +8,10 @@ internal import StrataTables
 extension FetchController {
   /// The same list at a point of the log.
   ///
-  /// The head costs as much as `performFetch`, any other point a replay of the log up to it. With a history of the rows
-  /// (`StoreOptions.history`) it costs O(rows of the tables), and for a kept list that the history has O(runs +
-  /// sections); `statistics` say whether it was a replay. A point inside an append shows the part of the append up to it.
-  /// To visit many points, use a `scrubber()`.
+  /// The head costs as much as `performFetch`, any other point a replay of the log up to it, from the newest saved state
+  /// that is not later. With a history of the rows (`StoreOptions.history`) it costs O(rows of the tables), and for a kept
+  /// list that the history has O(runs + sections); `statistics` say whether it was a replay. A point inside an append
+  /// shows the part of the append up to it. To visit many points, use a `scrubber()`.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await withLists(at: [point]) { $0[0] }
@@ -22,6 +22,7 @@ extension FetchController {
   public func snapshot<Other>(
     at point: LogPoint, request: ListRequest<Item, Other>
   ) async throws -> ListSnapshot<Item, Other> {
+    try checkNotCancelled()
     if point == .head { return try await rows.newestSnapshot(request) }
     return try await withLists(at: [point], request) { $0[0] }
   }
@@ -52,6 +53,7 @@ extension FetchController {
   func withLists<Result: Sendable>(
     at points: [LogPoint], _ body: @escaping @Sendable ([ListSnapshot<Item, Section>]) -> Result
   ) async throws -> Result {
+    try checkNotCancelled()
     let (request, epoch) = state.withLock { ($0.request, $0.epoch) }
     let rows = rows.folded(for: request)
     let list = try compiled(request, rows, of: epoch)
@@ -63,6 +65,7 @@ extension FetchController {
     at points: [LogPoint], _ request: ListRequest<Item, Other>,
     _ body: @escaping @Sendable ([ListSnapshot<Item, Other>]) -> Result
   ) async throws -> Result {
+    try checkNotCancelled()
     let rows = rows.folded(for: request)
     let list = try request.compiled(decode: rows.decode)
     return try await rows.withLists(at: points, request, list, counting: pastCounter, body)

@@ -13,6 +13,7 @@ extension FetchController {
   /// values that it saw, the row's section, its sort key, its rank among all rows, and the limits of the window. The
   /// head costs O(log n + sections) and the reading of two blocks, any other point what `snapshot(at:)` costs there.
   public func why(_ id: Item.ID, at point: LogPoint = .head) async throws -> ListExplanation {
+    try checkNotCancelled()
     let request = request
     let (rows, id) = (rows, id.documentID)
     @Sendable func finding(in snapshot: ListSnapshot<Item, Section>) -> (

@@ -113,12 +113,14 @@ where Item.ID: DocumentID {
 
 extension FetchController {
   /// A separate list that can be moved through the past. It begins with the list that this controller shows, keeps the
-  /// request that is in force now, and does not affect the controller.
+  /// request that is in force now, and does not affect the controller. It goes on when the controller is cancelled or
+  /// released; of a controller that is cancelled already, this throws `CancellationError`.
   ///
   /// - Parameter keptSizeMax: the maximum size, in bytes, of the past states that are kept, so that the next one is made
   ///   from one nearby; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
   ///   there are the state that is shown and the one from which the fold continues.
-  public func scrubber(keptSizeMax: Int = 64 << 20) throws(ListError) -> ListScrubber<Item, Section> {
-    try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax, counting: pastCounter)
+  public func scrubber(keptSizeMax: Int = 64 << 20) throws -> ListScrubber<Item, Section> {
+    try checkNotCancelled()
+    return try ListScrubber(request, rows, showing: snapshot, keptSizeMax: keptSizeMax, counting: pastCounter)
   }
 }

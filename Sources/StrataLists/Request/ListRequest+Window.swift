@@ -18,9 +18,11 @@ extension ListRequest {
     return copy
   }
 
-  /// At most `limit` items of the whole list, at every moment: `windowed(to: .first(limit))`.
+  /// At most `limit` items of the whole list, at every moment: `windowed(to: .first(limit))`. A negative limit
+  /// counts as 0.
   public func limited(to limit: Int) -> Self { windowed(to: .first(limit)) }
 
-  /// At most `limit` items of each section, at every moment: `windowed(perSection: .first(limit))`.
+  /// At most `limit` items of each section, at every moment: `windowed(perSection: .first(limit))`. A
+  /// negative limit counts as 0.
   public func limited(perSection limit: Int) -> Self { windowed(perSection: .first(limit)) }
 }

@@ -31,14 +31,14 @@ public struct ListWindow: Hashable, Sendable {
   /// Everything.
   public static let all = ListWindow(length: nil)
 
-  /// The first items, or the first ones after an offset.
+  /// The first items, or the first ones after an offset. A negative number counts as 0.
   public static func first(_ length: Int, after offset: Int = 0) -> ListWindow {
-    ListWindow(length: length, offset: offset, pin: .beginning)
+    ListWindow(length: max(length, 0), offset: max(offset, 0), pin: .beginning)
   }
 
-  /// The last items, or the last ones before an offset from the end.
+  /// The last items, or the last ones before an offset from the end. A negative number counts as 0.
   public static func last(_ length: Int, before offset: Int = 0) -> ListWindow {
-    ListWindow(length: length, offset: offset, pin: .end)
+    ListWindow(length: max(length, 0), offset: max(offset, 0), pin: .end)
   }
 }
 

@@ -76,6 +76,8 @@ extension ListSnapshot {
   }
 
   /// The section at an index. O(log sections).
+  ///
+  /// Stops the program if the index is out of range.
   public func sectionIdentifier(at place: Int) -> Section {
     version.withSection(at: place) { section, _, _ in
       guard let section = decodeSection(section) else {
@@ -86,11 +88,15 @@ extension ListSnapshot {
   }
 
   /// The number of items that the section at an index shows. O(log sections).
+  ///
+  /// Stops the program if the index is out of range.
   public func numberOfItems(inSectionAt place: Int) -> Int {
     version.withSection(at: place) { _, _, shown in shown }
   }
 
   /// The number of items in the section at an index, shown or hidden by a window. O(log sections).
+  ///
+  /// Stops the program if the index is out of range.
   public func totalNumberOfItems(inSectionAt place: Int) -> Int {
     version.withSection(at: place) { _, count, _ in count }
   }
@@ -102,6 +108,8 @@ extension ListSnapshot {
   }
 
   /// The ids of the items that the section at an index shows. O(log n + items).
+  ///
+  /// Stops the program if the index is out of range.
   public func itemIdentifiers(inSectionAt place: Int) -> [Item.ID] {
     identifiers(inSectionAt: place, 0..<numberOfItems(inSectionAt: place))
   }
@@ -124,8 +132,12 @@ extension ListSnapshot {
   }
 
   /// The id of the item at an index. O(log n).
+  ///
+  /// Stops the program if the list shows no item there.
   public func itemIdentifier(at index: ListIndex) -> Item.ID {
-    identifiers(inSectionAt: index.section, index.item..<index.item + 1)[0]
+    // The greatest number has no next one, and is no index of any list.
+    precondition(index.item < .max, "the list shows no item at \(index)")
+    return identifiers(inSectionAt: index.section, index.item..<index.item + 1)[0]
   }
 
   /// The index of an item, nil if it is not shown. O(log n).

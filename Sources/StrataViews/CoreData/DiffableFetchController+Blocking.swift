@@ -30,6 +30,7 @@
         let outcome: Result<ListSnapshot<Item, Section>, any Error>
         do { outcome = .success(try await self.performFetch()) } catch { outcome = .failure(error) }
         result.withLock { $0 = outcome }
+        executor.wake()
       }
       while true {
         executor.runNext()
@@ -50,11 +51,14 @@
       count.signal()
     }
 
-    /// Waits for a job and runs it.
+    /// Ends a `runNext` that waits, without a job.
+    func wake() { count.signal() }
+
+    /// Waits for a job and runs it, or for a `wake`.
     func runNext() {
       count.wait()
-      let job = jobs.withLock { $0.removeFirst() }
-      job.runSynchronously(on: asUnownedTaskExecutor())
+      let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+      job?.runSynchronously(on: asUnownedTaskExecutor())
     }
   }
 

@@ -88,10 +88,10 @@ extension DiffableFetchController {
     _ request: DiffableFetchRequest<Item, Section>
   ) async throws -> ListSnapshot<Item, Section> {
     guard request.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
-    do { try await DiffableFetchError.wrapping { try await list.apply(request.listRequest) } } catch {
-      // Every other error leaves the new request in force, and a later fetch is one for it.
-      if case DiffableFetchError.list(.filter) = error { throw error }
-      replaceRequest(by: request)
+    let listRequest = request.listRequest
+    do { try await DiffableFetchError.wrapping { try await list.apply(listRequest) } } catch {
+      // Unless the request was rejected, it is in force, and a later fetch is one for it.
+      if list.request == listRequest { replaceRequest(by: request) }
       throw error
     }
     replaceRequest(by: request)

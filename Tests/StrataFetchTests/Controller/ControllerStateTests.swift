@@ -49,6 +49,19 @@ internal import Testing
   }
 
   @Test(arguments: PhaseName.allCases)
+  func `A follower is ended where the request in force has no list, and nowhere else`(_ phase: PhaseName) {
+    var phased = PhasedState(phase)
+    #expect(phased.state.abandonFollowing().isNone)
+    _ = phased.state.replaceRequest(by: "second")
+    var actions = phased.state.abandonFollowing()
+    if phase == .following {
+      #expect(actions.cancel.count == 1 && actions.cancel.first === phased.follower)
+      actions.cancel = []
+    }
+    #expect(actions.isNone && phased.state.phase.name == (phase == .following ? .idle : phase))
+  }
+
+  @Test(arguments: PhaseName.allCases)
   func `A follower that fails leaves its failure behind and wakes all`(_ phase: PhaseName) {
     var phased = PhasedState(phase)
     let before = phased.state.lastFailure

@@ -65,7 +65,7 @@ private struct StateWalk {
   init(random: SeededGenerator) { self.random = random }
 
   mutating func step() {
-    switch Int.random(in: 0..<40, using: &random) {
+    switch Int.random(in: 0..<42, using: &random) {
     case 0..<4: replace()
     case 4..<10:
       fetches.append(Fetch(epoch: state.epoch, list: NamedList(name: "l\(head)", sequence: newHead())))
@@ -77,6 +77,7 @@ private struct StateWalk {
     case 32..<34: consumers.append(Consumer(heard: state.lastFailure, failuresBefore: failureCount))
     case 34..<38: look()
     case 38: deliver()
+    case 39..<41: abandon()
     default: if Int.random(in: 0..<4, using: &random) == 0 { cancel() }
     }
     check()
@@ -171,6 +172,16 @@ private struct StateWalk {
     }
     if isFollower { follower = nil }
     formerFollowers.append(task)
+  }
+
+  private mutating func abandon() {
+    let expected = state.isBuilt ? nil : follower
+    let ended = state.abandonFollowing().cancel
+    story.append("abandon")
+    fail("another task was ended, or none", unless: ended.first === expected && ended.count < 2)
+    guard let expected else { return }
+    formerFollowers.append(expected)
+    follower = nil
   }
 
   private mutating func heal() {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataBase
 internal import StrataEvents
-internal import StrataFetch
+@testable internal import StrataFetch
 @testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataTables
@@ -96,6 +96,63 @@ internal import Testing
     barrier.open()
     #expect(try await list.performFetch().numberOfItems == 20)
     try await store.close()
+  }
+
+  @Test
+  func `A request whose fetch is cancelled is made for an iteration that waits, without an append`()
+    async throws
+  {
+    let (store, chores) = try await fixture(20)
+    let list = FetchController(Self.all, from: chores)
+    let iteration = Task {
+      for try await update in list.updates where update.reason == .reconfigured {
+        return update.after.numberOfItems
+      }
+      return 0
+    }
+    await waiting { list.announcement.hasFollowingWaiters && list.phase == .following }
+    try await cancelApply(of: 7, on: list)
+    #expect(try await iteration.value == 7)
+    try await store.close()
+  }
+
+  @Test
+  func `A request whose fetch is cancelled is made for an iteration that was busy meanwhile`() async throws {
+    let (store, chores) = try await fixture(20)
+    let list = FetchController(Self.all, from: chores)
+    var updates = list.updates.makeAsyncIterator()
+    _ = try await updates.next()
+    // Followed, though nobody waits.
+    list.keepFollowing(true)
+    list.keepFollowing(false)
+    try await cancelApply(of: 7, on: list)
+    let update = try #require(try await updates.next())
+    #expect(update.reason == .reconfigured && update.after.numberOfItems == 7)
+    try await store.close()
+  }
+
+  @Test
+  func `A request whose fetch is cancelled is not made where nobody follows, and the next fetch makes it`()
+    async throws
+  {
+    let (store, chores) = try await fixture(20)
+    let list = FetchController(Self.all, from: chores)
+    try await list.performFetch()
+    try await cancelApply(of: 7, on: list)
+    #expect(list.phase == .idle && list.snapshot?.numberOfItems == 20)
+    #expect(try await list.performFetch().numberOfItems == 7)
+    try await store.close()
+  }
+
+  /// Applies a request with a limit, and cancels this while its list is being built.
+  private func cancelApply(of limit: Int, on list: FetchController<Chore, Unsectioned>) async throws {
+    let barrier = Barrier()
+    let request = held(barrier).limited(to: limit)
+    let apply = Task { try await list.apply(changing: { $0 = request }) }
+    await barrier.arrival()
+    apply.cancel()
+    await #expect(throws: CancellationError.self) { try await apply.value }
+    barrier.open()
   }
 
   @Test

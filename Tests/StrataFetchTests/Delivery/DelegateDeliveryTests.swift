@@ -38,6 +38,29 @@ private final class Recorder: FetchControllerDelegate, Sendable {
   }
 }
 
+/// A delegate that ends its calls in one of those of an update.
+@MainActor private final class Quitter: ListChangesDelegate {
+  var loadCount = 0
+  var changeCount = 0
+  private let last: Int
+  private let quit: @MainActor (ChoreList) -> Void
+
+  init(at last: Int, _ quit: @escaping @MainActor (ChoreList) -> Void) {
+    (self.last, self.quit) = (last, quit)
+  }
+
+  func didLoad(_ list: ChoreList, _ update: ChoreUpdate) { loadCount += 1 }
+  func willChange(_ list: ChoreList, _ update: ChoreUpdate) { count(list) }
+  func didChangeSection(_ list: ChoreList, _ section: String?, _ change: ListSectionChange) { count(list) }
+  func didChangeItem(_ list: ChoreList, _ id: Int, _ change: ListItemChange) { count(list) }
+  func didChange(_ list: ChoreList, _ update: ChoreUpdate) { count(list) }
+
+  private func count(_ list: ChoreList) {
+    changeCount += 1
+    if changeCount == last { quit(list) }
+  }
+}
+
 /// An actor whose isolation can be checked from outside.
 private actor Desk {
   private(set) var count = 0
@@ -143,6 +166,34 @@ private final class CountingExecutor: SerialExecutor {
       for _ in 0..<50 { await Task.yield() }
       #expect(screen.updates.count == count)
     }
+  }
+
+  enum Quitting: CaseIterable, Sendable { case cancels, removes, replaces }
+
+  @Test(arguments: Quitting.allCases, 1...4) @MainActor
+  func `R58 A delegate that ends its calls in one of them receives none of the rest of the update`(
+    _ quitting: Quitting, _ last: Int
+  ) async throws {
+    let home = try await Household()
+    let other = Screen()
+    let quitter = Quitter(at: last) { list in
+      switch quitting {
+      case .cancels: list.cancel()
+      case .removes: list.removeDelegate()
+      case .replaces: list.setDelegate(other)
+      }
+    }
+    home.list.setDelegate(quitter)
+    while quitter.loadCount == 0 { await Task.yield() }
+    // At least five calls: one for a section, two for items, and those around them.
+    try await home.store.write { batch throws(StoreError) in
+      try batch.delete(0, in: home.chores)
+      try batch.delete(1, in: home.chores)
+    }
+    while quitter.changeCount == 0 { await Task.yield() }
+    if quitting == .replaces { while other.updates.isEmpty { await Task.yield() } }
+    for _ in 0..<50 { await Task.yield() }
+    #expect(quitter.changeCount == last && quitter.loadCount == 1)
   }
 
   @Test

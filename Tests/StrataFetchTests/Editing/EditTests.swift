@@ -137,6 +137,57 @@ internal import Testing
     await #expect(throws: ListEditError.self) { try await even.move(3, after: 2) }
   }
 
+  @Test(arguments: [
+    MoveTests.byHand.limited(to: 1), MoveTests.byHand.limited(perSection: 1),
+    MoveTests.byHand.windowed(to: .last(1)), MoveTests.byHand.windowed(perSection: .last(1)),
+    MoveTests.byHand.windowed(to: .first(3, after: 4)),
+  ])
+  func `R78 A row that is dropped where it is shown stays, also where the window shows no other one`(
+    _ request: ListRequest<Card, String>
+  ) async throws {
+    let cards = try await board(10)
+    let list = FetchController(request, from: cards)
+    let count = try await list.performFetch().numberOfItems
+    for item in 0..<count {
+      let index = ListIndex(section: 0, item: item)
+      #expect(try await list.move(from: index, to: index).receipt == nil, "\(item)")
+    }
+    #expect(cards.store.head.sequence == 10)
+  }
+
+  @Test
+  func `R78 A row that is dropped where the caller shows it stays where it was put since`() async throws {
+    let cards = try await board(6)
+    let list = FetchController(MoveTests.byHand, from: cards)
+    let shown = try await list.performFetch()
+    try await list.move(2, toFrontOf: "a")
+    try await list.move(4, toFrontOf: "b")
+    for item in [2, 3, 4] {
+      let index = ListIndex(section: 0, item: item)
+      #expect(try await list.move(from: index, to: index, of: shown).receipt == nil)
+    }
+    #expect(try await list.performFetch().ids == [[2, 0, 1, 3, 5], [4]])
+  }
+
+  @Test
+  func `R78 In a section that shows nothing a row is put before the hidden ones, at a pinned end after them`()
+    async throws
+  {
+    let declared = MoveTests.byHand.keepingEmpty(["a", "b", "c"])
+    let (first, last) = (declared.limited(to: 3), declared.windowed(to: .last(3)))
+    for (request, from, place, expected) in [
+      (first, 0, 1, [[0, 4, 6], [2, 1, 3, 5, 7], []]), (first, 0, 2, [[0, 4, 6], [1, 3, 5, 7], [2]]),
+      (last, 1, 0, [[0, 2, 4, 6, 5], [1, 3, 7], []]), (last, 1, 2, [[0, 2, 4, 6], [1, 3, 7], [5]]),
+    ] {
+      let cards = try await board(8, lanes: ["a", "b"])
+      let list = FetchController(request, from: cards)
+      #expect(try await list.performFetch().numberOfItems(inSectionAt: place) == 0)
+      try await list.move(
+        from: ListIndex(section: from, item: 1), to: ListIndex(section: place, item: 0))
+      #expect(try await FetchController(declared, from: cards).performFetch().ids == expected)
+    }
+  }
+
   @Test
   func `R78 A row that goes to another section gets its value: of a property, of a field, of none`()
     async throws

@@ -81,6 +81,25 @@ internal import Testing
   }
 
   @Test
+  func `R22 A request that is rejected leaves the one before in force, whatever it is rejected for`()
+    async throws
+  {
+    let chores = try await FacadeTests.chores()
+    let controller = Controller(FacadeTests.request, from: chores)
+    try await controller.performFetch()
+    let request = controller.fetchRequest
+    await #expect(throws: DiffableFetchError.self) {
+      try await controller.apply { $0.refine { $0.filtered { !$0.isDone }.kept(as: "x") } }
+    }
+    #expect(controller.fetchRequest.isSame(as: request))
+    await #expect(throws: DiffableFetchError.self) {
+      try await controller.apply { $0.filter = FilterTemplate(parsing: "title ==") }
+    }
+    #expect(controller.fetchRequest.isSame(as: request))
+    #expect(try await controller.apply { $0.fetchLimit = 1 }.numberOfItems == 1)
+  }
+
+  @Test
   func `R63 A fetch that blocks returns what the other returns, on a thread of the program`() async throws {
     let chores = try await FacadeTests.chores()
     let controller = Controller(FacadeTests.request, from: chores)

@@ -60,6 +60,30 @@ internal import Testing
   }
 
   @Test
+  func `After cancel() nothing of the past is read, and a scrubber that was made before goes on`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let log = try RandomLog(appends: 3, &random)
+    let list = log.controller(ModelRequest(section: "s"))
+    let other = ModelRequest(section: "k").request
+    let scrubber = try list.scrubber()
+    list.cancel()
+    for point in [LogPoint.sequence(1), .head] {
+      await #expect(throws: CancellationError.self) { try await list.snapshot(at: point) }
+      await #expect(throws: CancellationError.self) { try await list.snapshot(at: point, request: other) }
+      await #expect(throws: CancellationError.self) { try await list.changes(from: .beginning, to: point) }
+      await #expect(throws: CancellationError.self) {
+        try await list.changes(from: .beginning, to: point, request: other)
+      }
+      await #expect(throws: CancellationError.self) { try await list.why("a", at: point) }
+    }
+    #expect(throws: CancellationError.self) { try list.scrubber() }
+    #expect(try await scrubber.move(to: .sequence(1)).after.sequence == 1)
+    #expect(try await scrubber.returnToHead().after.sequence == log.head)
+  }
+
+  @Test
   func `R70 The batch from a to b makes the list at b of the one at a, and the one from b to a undoes it`()
     async throws
   {

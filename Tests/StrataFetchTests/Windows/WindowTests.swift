@@ -64,6 +64,19 @@ struct WindowFixture {
   }
 
   @Test
+  func `R44 A negative length or offset counts as 0`() async throws {
+    #expect(ListWindow.first(-1, after: -5) == .first(0) && ListWindow.first(3, after: .min) == .first(3))
+    #expect(ListWindow.last(.min, before: -1) == .last(0) && ListWindow.last(3, before: -2) == .last(3))
+    let fixture = WindowFixture()
+    try await fixture.put(0..<4)
+    let none = fixture.list(WindowFixture.flat.limited(to: -1))
+    #expect(try await none.performFetch().numberOfItems == 0)
+    #expect(try await none.setWindow(.first(2, after: -3)).itemIdentifiers == [0, 1])
+    let sections = fixture.list(WindowFixture.sectioned.limited(perSection: -2))
+    #expect(try await sections.performFetch().numberOfSections == 0)
+  }
+
+  @Test
   func `R44 What is put into a full window pushes out its far end, and what is taken out brings the next in`()
     async throws
   {
