@@ -86,6 +86,16 @@ struct ImportFailureTests {
     #expect(!FileManager.default.fileExists(atPath: folder.store))
   }
 
+  @Test(arguments: [[], ["--format", "jsonl"], ["--format", "git"], ["--ref", "main"]])
+  func `a path with nothing there is said before any option is missing`(options: [String]) async throws {
+    let folder = try ImportFolder()
+    let path = folder.file("nowhere/repository")
+    let failure = try await folder.failure(of: [path] + options)
+    #expect(failure.code == ExitStatus.notFound && failure.place == path, "\(failure)")
+    #expect(failure.what.contains("no such file"), "\(failure.what)")
+    #expect(!FileManager.default.fileExists(atPath: folder.store))
+  }
+
   @Test func `a file where the store should be is refused, and so is a store that is open elsewhere`()
     async throws
   {

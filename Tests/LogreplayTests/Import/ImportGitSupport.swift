@@ -87,6 +87,45 @@ final class ImportGitSample {
     return Array(data)
   }
 
+  /// Writes a commit that may be odd in ways that git itself avoids, with its parent's tree. Returns its hash.
+  func oddCommit(
+    after parent: String, author: String = "Ann <ann@example.org> 1700000000 +0000",
+    committer: String = "Cy <cy@example.org> 1700000000 +0000"
+  ) throws -> String {
+    let tree = try git(["rev-parse", parent + "^{tree}"])
+    let text = "tree \(tree)parent \(parent)\nauthor \(author)\ncommitter \(committer)\n\nodd\n"
+    let written = try ImportProcess.run(
+      "/usr/bin/env",
+      ["git", "-C", path, "hash-object", "-t", "commit", "-w", "--stdin", "--literally"],
+      input: Array(text.utf8))
+    try #require(written.code == 0, "\(written.errors)")
+    return written.output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Removes an object from the repository.
+  func remove(_ object: String) throws {
+    let packs = try takePacks()
+    if !packs.isEmpty {
+      let unpacked = try ImportProcess.run(
+        "/usr/bin/env", ["git", "-C", path, "unpack-objects", "-q"], input: packs)
+      try #require(unpacked.code == 0, "\(unpacked.errors)")
+    }
+    try FileManager.default.removeItem(atPath: path + "/objects/\(object.prefix(2))/\(object.dropFirst(2))")
+  }
+
+  /// Takes the packs out of the repository, and returns their bytes.
+  private func takePacks() throws -> [UInt8] {
+    let folder = path + "/objects/pack"
+    var bytes: [UInt8] = []
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      if name.hasSuffix(".pack") {
+        bytes = Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)")))
+      }
+      try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+    }
+    return bytes
+  }
+
   /// The commits along first parents, oldest first.
   func history(_ ref: String = "HEAD") throws -> [String] {
     try git(["rev-list", "--first-parent", "--reverse", ref]).split(separator: "\n").map { String($0) }

@@ -177,7 +177,7 @@ struct ImportGitTests {
     options.appendSizeMax = 2000
     options.payloadSizeMax = 1000
     var encoder = ImportGitEncoder(options: options, place: "here")
-    var commit = ImportGitCommit(hash: String(repeating: "a", count: 40))
+    var commit = ImportGitCommit(hash: String(repeating: "a", count: 40), time: "0")
     commit.changes = (0..<50).map {
       .init(mode: "100644", blob: String(repeating: "b", count: 40), path: Array("f\($0)".utf8))
     }
@@ -206,29 +206,65 @@ struct ImportGitTests {
     let folder = try ImportFolder()
     let sample = try ImportGitSample.random(folder, commits: 30, seed: 3)
     let history = try sample.history()
-    let unpacked = try ImportProcess.run(
-      "/usr/bin/env", ["git", "-C", sample.path, "unpack-objects", "-q"], input: packs(of: sample))
-    #expect(unpacked.code == 0)
     let tree = try sample.git(["rev-parse", history[19] + "^{tree}"]).trimmingCharacters(
       in: .whitespacesAndNewlines)
-    try FileManager.default.removeItem(
-      atPath: sample.path + "/objects/\(tree.prefix(2))/\(tree.dropFirst(2))")
+    try sample.remove(tree)
     let failure = try await folder.failure(of: [sample.path])
     #expect(failure.code == ExitStatus.inputOutput && failure.what.contains(tree), "\(failure)")
     let appends = try await folder.appends()
     #expect(appends.map(\.id) == history.prefix(appends.count).map { $0 })
   }
 
-  /// Takes the packs out of a repository, and returns their bytes.
-  private func packs(of sample: ImportGitSample) throws -> [UInt8] {
-    let folder = sample.path + "/objects/pack"
-    var bytes: [UInt8] = []
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-      if name.hasSuffix(".pack") {
-        bytes = Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)")))
-      }
-      try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
-    }
-    return bytes
+  @Test func `a blob that is missing ends the import with its path and commit, and no size is made up`()
+    async throws
+  {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    sample.commit("one", [.file([0x61], "1")], at: 1_700_000_000)
+    let module = ImportGitSample.Change.submodule([0x73], String(repeating: "a1", count: 20))
+    sample.commit("two", [.file(Array("d/b".utf8), "22"), .file([0x63], "3"), module], at: 1_700_000_001)
+    try sample.finish()
+    let history = try sample.history()
+    let blob = try sample.git(["rev-parse", "HEAD:d/b"]).trimmingCharacters(in: .whitespacesAndNewlines)
+    try sample.remove(blob)
+    let failure = try await folder.failure(of: [sample.path])
+    #expect(failure.code == ExitStatus.inputOutput)
+    #expect(failure.what.contains("\(blob) of d/b is missing"), "\(failure.what)")
+    #expect(failure.place == "commit \(history[1]) of \(sample.path)")
+    #expect(failure.next.contains("git fsck") && failure.next.contains("1 commits are in the store"))
+    #expect(try await folder.appends().map(\.id) == [history[0]])
+  }
+
+  @Test(arguments: [
+    ("nobody", "cannot read the time"), ("Cy <cy@example.org> -1 +0000", "cannot read the time"),
+    ("Cy <cy@example.org>", "cannot read the time"),
+    ("Cy <cy@example.org> 99999999999999999999 +0000", "99999999999999999999 seconds"),
+    ("Cy <cy@example.org> 99999999999 +0000", "99999999999 seconds"),
+  ])
+  func `a commit without a time that can be kept is named, and what came before it stays`(
+    committer: String, why: String
+  ) async throws {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    sample.commit("one", [.file([0x61], "1")], at: 1_700_000_000)
+    try sample.finish()
+    let first = try sample.history()[0]
+    let odd = try sample.oddCommit(after: first, committer: committer)
+    let last = try sample.oddCommit(after: odd)
+    let failure = try await folder.failure(of: [sample.path, "--ref", last])
+    #expect(failure.code == ExitStatus.corrupt && failure.what.contains(why), "\(failure.what)")
+    #expect(failure.place == "commit \(odd) of \(sample.path)")
+    #expect(failure.next.contains("1 commits are in the store"), "\(failure.next)")
+    #expect(try await folder.appends().map(\.id) == [first])
+  }
+
+  @Test func `an author's time that git cannot read is empty`() async throws {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    sample.commit("one", [], at: 1_700_000_000)
+    try sample.finish()
+    let odd = try sample.oddCommit(after: try sample.history()[0], author: "nobody")
+    try await folder.run([sample.path, "--ref", odd])
+    #expect(try await folder.documents()[1]["authored"] == "")
   }
 }

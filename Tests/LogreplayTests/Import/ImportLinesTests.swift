@@ -72,6 +72,30 @@ struct ImportLinesTests {
     #expect(try await folder.appends().map(\.line) == Array(1...700))
   }
 
+  @Test func `a file whose every line is known is noted with its source, unless that was named`() async throws
+  {
+    let folder = try ImportFolder()
+    let other = try ImportFolder()
+    try folder.write(importedLines(1...3))
+    let path = try other.write(importedLines(1...2))
+    func notes(_ path: String, _ more: String...) async throws -> [String] {
+      folder.notes.withLock { $0 = [] }
+      try await folder.run([path, "--table", "t", "--id", "id"] + more)
+      return folder.notes.withLock { $0 }
+    }
+    #expect(try await notes(folder.file("lines.jsonl")).isEmpty)
+    let noted = try await notes(path)
+    #expect(noted.count == 1)
+    #expect(noted.first?.contains("from the source lines.jsonl") == true, "\(noted)")
+    #expect(noted.first?.contains("--source") == true, "\(noted)")
+    #expect(try await notes(path, "-o", "json").isEmpty)
+    for _ in 1...2 { #expect(try await notes(path, "--source", "other").isEmpty) }
+    try other.write("")
+    #expect(try await notes(path).isEmpty)
+    try other.write(importedLines(1...4))
+    #expect(try await notes(path).isEmpty)
+  }
+
   @Test func `the last line needs no line feed, and a blank one there is no line`() async throws {
     for ending in ["", "\n", "\n\n", "\n  \t\r\n"] {
       let folder = try ImportFolder()

@@ -3,6 +3,7 @@
 import Foundation
 import StrataBase
 import StrataEvents
+import StrataLog
 import StrataTesting
 import Testing
 
@@ -114,6 +115,37 @@ struct ImportProcessTests {
       ImportProcess.command, ["import", folder.store, folder.file("a.gz"), "--table", "t", "--id", "id"],
       environment: ["PATH": folder.path])
     #expect(result.code != 0 && result.errors.contains("no gzip"), "\(result)")
+  }
+
+  @Test func `a git that cannot be started for lack of descriptors is not said to be missing`() throws {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    sample.commit("one", [.file([0x61], "1")], at: 1_700_000_000)
+    try sample.finish()
+    var refused = 0
+    for limit in 10...100 {
+      let result = try ImportProcess.run(
+        "/bin/bash",
+        [
+          "-c", "ulimit -n \(limit) && exec \"$0\" import \"$1\" \"$2\"", ImportProcess.command, folder.store,
+          sample.path,
+        ])
+      #expect(!result.errors.contains("install git"), "\(result)")
+      if result.code == 0 { break }
+      guard result.errors.contains("cannot start git: Too many open files") else { continue }
+      #expect(result.code == ExitStatus.inputOutput && result.errors.contains("ulimit -n"), "\(result)")
+      refused += 1
+    }
+    #expect(refused > 0)
+  }
+
+  @Test func `what to do about a program that does not start depends on why`() {
+    func step(_ code: Int32) -> String {
+      ImportChild.nextStep(after: .refused("start", "gzip", code: code), starting: "gzip")
+    }
+    #expect(step(SystemErrorCode.notFound) == "install gzip")
+    #expect(step(SystemErrorCode.tooManyOpenFiles).contains("ulimit -n"))
+    #expect(!step(SystemErrorCode.accessDenied).contains("install"))
   }
 
   @Test func `the bar says how much is done, how fast, and how long it will take`() {

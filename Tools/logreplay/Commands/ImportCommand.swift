@@ -57,7 +57,10 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help:
-      "jsonl: the name of the source in append ids. Default: the file's name; none for standard input and pipes."
+      """
+      jsonl: the name of the source in append ids. Default: the file's name without its folder; none for standard \
+      input and pipes. Two files of one name are one source, so a different file needs a --source of its own.
+      """
   )
   var source: String?
 
@@ -87,7 +90,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   /// Runs the import, without printing the report.
   func execute(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure) -> ImportReport {
-    let result = await StoreMachine.process.reads.result { () throws(CommandFailure) in
+    let result = await StoreMachine.process.thread("strata-import").result { () throws(CommandFailure) in
       try withoutBrokenPipeSignal { () throws(CommandFailure) in
         switch try formatOfFile() {
         case .jsonl: try importLines(note)
@@ -99,14 +102,27 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func formatOfFile() throws(CommandFailure) -> Format {
+    let kind = try kindOfFile()
     if let format { return format }
-    guard file != "-", (try? PosixFileSystem().kind(of: file)) == .directory else { return .jsonl }
+    guard kind == .directory else { return .jsonl }
     guard ImportGitRepository.isOne(file) else {
       throw CommandFailure(
         ExitStatus.notFound, "the folder is not a git repository", at: file,
         next: "give a file of JSON lines or a repository's folder")
     }
     return .git
+  }
+
+  /// Nil for standard input, and where the system refuses to tell: opening the file then says why.
+  private func kindOfFile() throws(CommandFailure) -> FileKind? {
+    guard file != "-" else { return nil }
+    let kind: FileKind?
+    do throws(StoreError) { kind = try PosixFileSystem().kind(of: file) } catch { return nil }
+    guard let kind else {
+      throw CommandFailure(
+        ExitStatus.notFound, "there is no such file or folder to import", at: file, next: "check the path")
+    }
+    return kind
   }
 
   private func openStore(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
@@ -145,8 +161,19 @@ struct ImportCommand: AsyncParsableCommand {
     }
     let lines = try ImportLines(input, into: store, choices, known: known, note: note)
     let report = try lines.importAll()
+    noteIfAllKnown(report, note)
     extendState(of: store)
     return report
+  }
+
+  /// The file may be another one of the same name, whose lines are equal to those that the store has.
+  private func noteIfAllKnown(_ report: ImportReport, _ note: (String) -> Void) {
+    guard output == .short, source == nil, let sourceName, report.read > 0, report.known == report.read else {
+      return
+    }
+    note(
+      "logreplay: every line is known from the source \(PeopleText.printable(sourceName)); if this is another file, "
+        + "name it with --source")
   }
 
   /// Saves the tables of the documents if they were saved before, so that they stay near the head.
@@ -183,10 +210,13 @@ struct ImportCommand: AsyncParsableCommand {
     guard source != "", time != "" else {
       throw usage("--source or --time is empty", next: "give it a value, or leave it out")
     }
-    let name = source ?? (file == "-" ? nil : file.split(separator: "/").last.map { String($0) } ?? file)
     return ImportLines.Choices(
-      table: table, idField: id, timeField: time, source: name.map { ImportSourceName($0) }, isMerge: merge,
-      skipsBad: skipBad, clampsTime: clampTime)
+      table: table, idField: id, timeField: time, source: sourceName.map { ImportSourceName($0) },
+      isMerge: merge, skipsBad: skipBad, clampsTime: clampTime)
+  }
+
+  private var sourceName: String? {
+    source ?? (file == "-" ? nil : file.split(separator: "/").last.map { String($0) } ?? file)
   }
 
   private func usage(_ what: String, next: String) -> CommandFailure {

@@ -109,6 +109,15 @@ final class ImportChild {
       .split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
 
+  /// What to do after a program could not be started.
+  static func nextStep(after error: StoreError, starting program: String) -> String {
+    switch error.systemCode {
+    case SystemErrorCode.notFound: "install \(program)"
+    case SystemErrorCode.tooManyOpenFiles: "raise the limit of open files (ulimit -n)"
+    default: "check that \(program) can be run here"
+    }
+  }
+
   private static func makePipe() throws(StoreError) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw .refused("make", "a pipe", code: errno) }

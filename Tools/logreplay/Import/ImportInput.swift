@@ -141,7 +141,9 @@ final class ImportInput {
         error.systemCode == SystemErrorCode.notFound
           ? "the input is compressed, and there is no gzip to decompress it"
           : "cannot start gzip: \(error.systemCode.map(systemMessage) ?? error.what)",
-        at: name, next: "install gzip, or pass the decompressed lines on standard input")
+        at: name,
+        next: ImportChild.nextStep(after: error, starting: "gzip")
+          + ", or pass the decompressed lines on standard input")
     }
   }
 

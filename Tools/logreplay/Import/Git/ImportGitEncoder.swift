@@ -20,7 +20,7 @@ struct ImportGitEncoder: ~Copyable {
 
   /// - Parameter sizes: the sizes of the changes that have a blob, in the order of the changes.
   mutating func draft(
-    _ commit: ImportGitCommit, sizes: [Int64?]
+    _ commit: ImportGitCommit, sizes: [Int64]
   ) throws(CommandFailure) -> AppendDraft {
     guard commit.changes.count < options.appendEventsMax else {
       throw tooLarge(commit, "\(options.appendEventsMax) events (appendEventsMax)")
@@ -41,7 +41,7 @@ struct ImportGitEncoder: ~Copyable {
           at: "commit \(commit.hash) of \(place)", next: "this history cannot be imported into format 1.0")
       }
       if let mode = change.mode {
-        let size = change.isSubmodule ? nil : sizes.popFirst() ?? nil
+        let size = change.isSubmodule ? nil : sizes.popFirst()
         add(
           DocumentEvent.put, stream,
           document(of: change, path, mode: mode, size: size, author: commit.author),
@@ -67,11 +67,16 @@ struct ImportGitEncoder: ~Copyable {
   }
 
   private func time(of commit: ImportGitCommit) throws(CommandFailure) -> Int64 {
-    let (nanoseconds, isOver) = commit.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (nanoseconds, isOver) = commit.seconds?.multipliedReportingOverflow(by: 1_000_000_000) ?? (0, true)
     guard !isOver, nanoseconds != FormatLimits.noTime else {
       throw CommandFailure(
-        ExitStatus.corrupt, "the committer's time is outside 1677-09-21 to 2262-04-11",
-        at: "commit \(commit.hash) of \(place)", next: "this history cannot be imported into format 1.0")
+        ExitStatus.corrupt,
+        commit.time.isEmpty
+          ? "git cannot read the time in the committer line"
+          : "the committer's time, \(commit.time) seconds after 1970, is outside 1677-09-21 to 2262-04-11",
+        at: "commit \(commit.hash) of \(place)",
+        next:
+          "look at the commit with git cat-file commit, and import a history in which its time is corrected")
     }
     return nanoseconds
   }

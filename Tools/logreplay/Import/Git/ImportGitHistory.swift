@@ -48,10 +48,19 @@ final class ImportGitHistory {
       var error = CommandFailure(failure.error)
       error.what = "commit \(failure.label) of \(count) could not be appended: \(error.what)"
       if error.place.isEmpty { error.place = store.log.layout.root }
+      error.next += stayed
       throw error
     }
-    if let problem { throw problem }
+    if var problem {
+      problem.next += stayed
+      throw problem
+    }
     return report
+  }
+
+  private var stayed: String {
+    let count = report.appended + report.known
+    return count == 0 ? "" : " (of this history, \(count) commits are in the store)"
   }
 
   private func readAll() throws(CommandFailure) {
@@ -76,18 +85,26 @@ final class ImportGitHistory {
     }
   }
 
-  private func sizes(of commit: ImportGitCommit) throws(CommandFailure) -> [Int64?] {
-    let blobs = commit.changes.filter { $0.mode != nil && !$0.isSubmodule }.map(\.blob)
-    guard !blobs.isEmpty else { return [] }
+  private func sizes(of commit: ImportGitCommit) throws(CommandFailure) -> [Int64] {
+    let changes = commit.changes.filter { $0.mode != nil && !$0.isSubmodule }
+    guard !changes.isEmpty else { return [] }
     let asked: ImportGitSizes
     if let sizes { asked = sizes } else { asked = try ImportGitSizes(repository) }
     sizes = asked
-    return try asked.sizes(of: blobs)
+    let found = try asked.sizes(of: changes.map(\.blob))
+    if let index = found.firstIndex(of: nil) {
+      throw CommandFailure(
+        ExitStatus.inputOutput,
+        "the blob \(changes[index].blob) of \(ImportGitPath(changes[index].path).text) is missing or damaged",
+        at: "commit \(commit.hash) of \(repository.path)",
+        next: "run git fsck there, restore the blob or use a full clone, and import again")
+    }
+    return found.compactMap { $0 }
   }
 
   private func compareTime(_ commit: ImportGitCommit) throws(CommandFailure) {
-    guard !clampsTime, let last = store.lastTime,
-      commit.seconds < last.nanoseconds / 1_000_000_000
+    guard !clampsTime, let last = store.lastTime, let seconds = commit.seconds,
+      seconds < last.nanoseconds / 1_000_000_000
     else { return }
     throw CommandFailure(
       ExitStatus.corrupt,

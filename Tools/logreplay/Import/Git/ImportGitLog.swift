@@ -7,15 +7,18 @@ struct ImportGitCommit: Equatable {
   var tree = ""
   var author = ""
   var authorEmail = ""
-  /// The author's time as git prints it, with its offset.
+  /// The author's time as git prints it, with its offset; empty if git cannot read it.
   var authored = ""
   var committer = ""
   var committerEmail = ""
   var committed = ""
-  /// The committer's time, in seconds since 1970.
-  var seconds: Int64 = 0
+  /// The committer's time as git prints it, in seconds since 1970; empty if git cannot read it.
+  var time = ""
   var subject = ""
   var changes: [ImportGitChange] = []
+
+  /// The committer's time; nil if it is not known or does not fit.
+  var seconds: Int64? { Int64(time) }
 }
 
 /// One path that differs.
@@ -92,16 +95,19 @@ final class ImportGitLog {
 
   private func readHeader(_ begin: [UInt8]) throws(CommandFailure) -> ImportGitCommit {
     var texts: [String] = []
-    for _ in Self.fields { texts.append(text(try pieces.next() ?? [])) }
-    let hash = text(begin.dropFirst(Self.mark.count))
-    guard begin.starts(with: Self.mark), ImportGitHash.isOne(hash.utf8), let seconds = Int64(texts[8]) else {
-      throw notUnderstood
+    for _ in Self.fields {
+      guard let piece = try pieces.next() else { throw notUnderstood }
+      texts.append(text(piece))
     }
+    let hash = text(begin.dropFirst(Self.mark.count))
+    guard begin.starts(with: Self.mark), ImportGitHash.isOne(hash.utf8) else { throw notUnderstood }
+    // Git prints %aI as it is where it cannot read the time.
+    let authored = texts[4] == "%aI" ? "" : texts[4]
     return ImportGitCommit(
       hash: hash, parents: texts[0].split(separator: " ").map { String($0) }, tree: texts[1],
       author: texts[2],
-      authorEmail: texts[3], authored: texts[4], committer: texts[5], committerEmail: texts[6],
-      committed: texts[7], seconds: seconds, subject: texts[9])
+      authorEmail: texts[3], authored: authored, committer: texts[5], committerEmail: texts[6],
+      committed: texts[7], time: texts[8], subject: texts[9])
   }
 
   /// Parses `:OLDMODE NEWMODE OLDBLOB NEWBLOB STATUS`, and the path as the next piece. The first change of a commit

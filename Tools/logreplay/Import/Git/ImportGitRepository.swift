@@ -36,7 +36,7 @@ struct ImportGitRepository {
         ExitStatus.inputOutput,
         error.systemCode == SystemErrorCode.notFound
           ? "git is not installed" : "cannot start git: \(error.systemCode.map(systemMessage) ?? error.what)",
-        at: path, next: "install git")
+        at: path, next: ImportChild.nextStep(after: error, starting: "git") + ", and import again")
     }
   }
 

@@ -19,7 +19,7 @@ final class ImportGitSizes {
     answers = ImportPieces(child, separator: 0x0A, of: repository)
   }
 
-  /// The sizes of blobs, in the order of `blobs`; nil for a blob that the repository does not have.
+  /// The sizes of blobs, in the order of `blobs`; nil for a blob that is missing or that git cannot read.
   func sizes(of blobs: [String]) throws(CommandFailure) -> [Int64?] {
     var sizes: [Int64?] = []
     sizes.reserveCapacity(blobs.count)
