@@ -1,9 +1,12 @@
 // Arguments that a parser would take for something else.
 
+import ArgumentParser
 import Foundation
 import Strata
 import StrataDocuments
 import Testing
+
+@testable import logreplay
 
 struct ArgumentTests {
   @Test(arguments: [
@@ -75,6 +78,64 @@ struct ArgumentTests {
     #expect(try await LogreplayProcess.run("log", folder.store, "--since", "-2h").code == 0)
     #expect(
       try await LogreplayProcess.run("log", folder.store, "--since", "-2h", "-h").output.contains("USAGE"))
+  }
+
+  @Test(arguments: [
+    ["at", "-v"], ["diff", "-v"], ["diff", "--stat"], ["log", "-p", "--row", "incident/a"],
+    ["log", "-ojson"],
+    ["log", "--row", "incident/a", "-v"], ["at", "--color", "never"],
+  ])
+  func `a length of time with a sign is a point after any option`(arguments: [String]) async throws {
+    let folder = try await SampleFolder.list()
+    let outcome = try await LogreplayProcess(
+      [arguments[0], folder.store] + arguments.dropFirst() + ["-2h"]
+    ).wait()
+    #expect(outcome.code == 0 && outcome.errors.hasPrefix("2h.ago → seq 8"), "\(outcome)")
+  }
+
+  @Test func `a list is followed from a length of time ago`() async throws {
+    let folder = try await SampleFolder.list()
+    let outcome = try await LogreplayProcess.run(
+      "follow", folder.store, "--until-caught-up", "--from", "-2h")
+    #expect(outcome.code == 0 && outcome.errors == "-2h → seq 8 (2026-01-01T00:00:05.000Z)\n", "\(outcome)")
+  }
+
+  /// What the parser says of one option or flag of the command line.
+  private struct Dump: Decodable {
+    struct Name: Decodable {
+      var kind: String
+      var name: String
+    }
+    struct Argument: Decodable {
+      var kind: String
+      var parsingStrategy: String
+      var names: [Name]?
+    }
+    struct Command: Decodable {
+      var commandName: String
+      var arguments: [Argument]?
+      var subcommands: [Command]?
+    }
+    var command: Command
+  }
+
+  @Test func `before a signed time every flag and every option that takes text is known`() async throws {
+    let output = try await LogreplayProcess.run("--experimental-dump-help").output
+    let dump = try JSONDecoder().decode(Dump.self, from: Data(output.utf8))
+    let takingPoints = Logreplay.configuration.subcommands.filter { $0 is any PointCommand.Type }
+      .compactMap { $0.configuration.commandName }
+    let commands = (dump.command.subcommands ?? []).filter { takingPoints.contains($0.commandName) }
+    #expect(commands.count == takingPoints.count && commands.count >= 6)
+    func names(_ isMeant: (Dump.Argument) -> Bool) -> Set<String> {
+      let names = commands.flatMap { $0.arguments ?? [] }.filter(isMeant).flatMap { $0.names ?? [] }
+      return Set(names.map { ($0.kind == "long" ? "--" : "-") + $0.name })
+    }
+    let flags = names { $0.kind == "flag" }
+    #expect(CommandArguments.takesNothing == flags)
+    #expect(CommandArguments.takesText == names { $0.parsingStrategy == "unconditional" })
+    let options = names { $0.kind == "option" }
+    #expect(flags.isDisjoint(with: options), "a name is a flag of one command and an option of another")
+    #expect(CommandArguments.takesJoined.isSubset(of: options))
   }
 
   @Test func `an argument that is not UTF-8 is refused, and names no other file`() async throws {

@@ -41,6 +41,14 @@ struct HelpTests {
     #expect(!(try await LogreplayProcess.run("help", "info").output.contains("POINTS:")))
   }
 
+  @Test(arguments: ["at", "diff", "follow"])
+  func `the help of a list says what holds for limits and nulls`(command: String) async throws {
+    let help = try await LogreplayProcess.run("help", command).output.split { $0.isWhitespace }
+      .joined(separator: " ")
+    #expect(help.contains("0 shows only sections and counts, in `at` alone"), "\(help)")
+    #expect(help.contains("Null and missing values come first, with :desc too"), "\(help)")
+  }
+
   @Test func `no error offers a point that does not exist yet`() async throws {
     let folder = try await SampleFolder.sample()
     let outcome = try await LogreplayProcess.run("at", folder.store, "bogus")

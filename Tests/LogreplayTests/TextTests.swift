@@ -70,14 +70,16 @@ struct TextTests {
       "log", "S", "-2h", "-g", "-2h", "--since", "-2h", "--where", "-1d", "-r", "-3m..head", "-5", "-2x",
       "-2h.5",
       "--reason", "-1d", "x", "-1d 2h", "--utc", "-2h..-1h", "--sort=a",
-      "-1d", "-rR", "-2d", "-rn", "-3d", "--", "-2h",
+      "-1d", "-rR", "-2d", "-rn", "-3d", "-ojson", "-4d", "-n5", "-5d", "-pv", "-6d", "-o", "-7d", "--",
+      "-2h",
     ]
     #expect(
       CommandArguments.withoutSigns(arguments) == [
         "log", "S", "2h.ago", "-g", "-2h", "--since", "-2h", "--where", "-1d", "-r", "3m.ago..head", "-5",
         "-2x",
         "-2h.5", "--reason", "-1d", "x", "1d 2h.ago", "--utc", "2h.ago..-1h", "--sort=a",
-        "1d.ago", "-rR", "2d.ago", "-rn", "-3d", "--", "-2h",
+        "1d.ago", "-rR", "2d.ago", "-rn", "-3d", "-ojson", "4d.ago", "-n5", "5d.ago", "-pv", "6d.ago", "-o",
+        "-7d", "--", "-2h",
       ])
   }
 }

@@ -39,18 +39,22 @@ enum CommandArguments {
   private static func mayTakeNext(_ argument: String) -> Bool {
     guard argument.hasPrefix("-"), !takesNothing.contains(argument) else { return false }
     if argument.hasPrefix("--") { return !argument.contains("=") }
+    if argument.count > 2, takesJoined.contains(String(argument.prefix(2))) { return false }
     // Several short options in one argument: the last one may take a value.
     return !argument.dropFirst().allSatisfy { takesNothing.contains("-\($0)") }
   }
 
-  /// Options that take no value and may come before a point.
-  private static let takesNothing: Set<String> = [
-    "-r", "--reverse", "-R", "-f", "--follow", "--utc", "--stat", "--summary", "--exit-code",
-    "--until-caught-up",
+  /// The flags of the commands that take points.
+  static let takesNothing: Set<String> = [
+    "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
+    "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up",
   ]
 
-  /// The options whose values may be any text, including text that begins with a sign.
-  private static let takesText: Set<String> = ["--since", "--until", "--where", "--grep", "-g"]
+  /// The options of these commands whose values may be any text, including text that begins with a sign.
+  static let takesText: Set<String> = ["--from", "--since", "--until", "--where", "--grep", "-g"]
+
+  /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.
+  static let takesJoined: Set<String> = ["-o", "-n"]
 
   /// Throws if a signed number is an argument by itself: the parser would read it as options.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {

@@ -74,12 +74,20 @@ enum CommandEnding {
     if let failure = CommandFailure(any: error) { say(failure, isJSON: isJSON) }
     // The remaining errors are the argument parser's: wrong usage, and requests such as help that are not errors.
     let code = Logreplay.exitCode(for: error).rawValue
-    if code == 0 || !isJSON || error is ExitCode { Logreplay.exit(withError: error) }
-    Terminal.note(
-      CommandFailure(
-        code, Logreplay.message(for: error), next: "see logreplay help, or a command's --help"
-      ).json)
+    if code == 0 || error is ExitCode { Logreplay.exit(withError: error) }
+    Terminal.note(isJSON ? json(code, error) : text(error))
     exit(code)
+  }
+
+  private static func json(_ code: Int32, _ error: any Error) -> String {
+    let next = "see logreplay help, or a command's --help"
+    return CommandFailure(code, Logreplay.message(for: error), next: next).json
+  }
+
+  /// The parser's text, which repeats arguments as they are, as lines that a terminal cannot interpret.
+  private static func text(_ error: any Error) -> String {
+    Logreplay.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { PeopleText.printable(String($0)) }.joined(separator: "\n")
   }
 
   private static func say(_ failure: CommandFailure, isJSON: Bool) -> Never {

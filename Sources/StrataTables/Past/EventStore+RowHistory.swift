@@ -22,7 +22,7 @@ extension RowTable {
       let known = try await knownVersions(of: id)
       rows = try await store.lookingUp { [store, name] builds throws(StoreError) in
         try store.documentVersionsBlocking(
-          StreamName(category: name, id: id), known, builds: builds)
+          StreamName(category: name, id: id), known, builds: builds, counting: PastCounter())
       }
     } else {
       let walk = RowWalk(store, folding, name, id)
@@ -33,10 +33,13 @@ extension RowTable {
   }
 
   /// The same for a document, on a thread that may block.
-  fileprivate func documentHistoryBlocking(of id: String) throws(StoreError) -> [RowVersion<Item>] {
-    let known = RunPast(store, folding).versions(id, of: name) ?? RunVersions()
+  fileprivate func documentHistoryBlocking(
+    of id: String, counting counter: PastCounter
+  ) throws(StoreError) -> [RowVersion<Item>] {
+    let known = RunPast(store, folding).versions(id, of: name)
+    counter.add(PastCounts(states: 1, fromHistory: known == nil ? 0 : 1))
     let rows = try store.documentVersionsBlocking(
-      StreamName(category: name, id: id), known, builds: true)
+      StreamName(category: name, id: id), known ?? RunVersions(), builds: true, counting: counter)
     var id = id
     return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
   }
@@ -64,41 +67,47 @@ extension RowTable {
 
 extension EventStore {
   /// Every version of a document, as `history(of:)` gives them, for a thread that may block.
+  ///
+  /// - Parameter counter: counts whether they come from a history, and the events of the document that were folded.
   package func documentHistoryBlocking(
-    _ id: String, of table: String
+    _ id: String, of table: String, counting counter: PastCounter = PastCounter()
   ) throws(StoreError) -> [RowVersion<DocumentRow>] {
-    try documents(table).table.documentHistoryBlocking(of: id)
+    try documents(table).table.documentHistoryBlocking(of: id, counting: counter)
   }
 
   /// The versions of a document: those that runs have, and those that earlier and later events of its stream made.
   /// O(events of the stream). Blocks.
   fileprivate func documentVersionsBlocking(
-    _ stream: StreamName, _ known: RunVersions, builds: Bool
+    _ stream: StreamName, _ known: RunVersions, builds: Bool, counting counter: PastCounter
   ) throws(StoreError) -> [RunRow] {
     try log.refresh()
     var versions: [RunRow] = []
     if known.begin >= log.mark.logBegin {
-      try addVersions(of: stream, through: known.begin, to: &versions, builds: builds)
+      try addVersions(of: stream, through: known.begin, to: &versions, builds: builds, counting: counter)
     }
     versions += known.versions
     try addVersions(
-      of: stream, after: known.end, through: log.mark.visible.sequence, to: &versions, builds: builds)
+      of: stream, after: known.end, through: log.mark.visible.sequence, to: &versions, builds: builds,
+      counting: counter)
     return versions
   }
 
   /// Adds the versions that some events made to those before them.
   private func addVersions(
     of stream: StreamName, after first: UInt64 = 0, through last: UInt64, to versions: inout [RunRow],
-    builds: Bool
+    builds: Bool, counting counter: PastCounter
   ) throws(StoreError) {
     var seen = SeenRow(versions.last)
     var added: [RunRow] = []
+    var eventCount: UInt64 = 0
     let begin = TableSet(stream, versions.last, at: max(first, log.mark.logBegin - 1))
     let (table, id) = (stream.category, stream.id)
     _ = try documentStateBlocking(stream, from: begin, through: last, builds: builds) { state, stamp in
+      eventCount += 1
       if let new = seen.change(to: state[table], id, stamp) { added.append(new) }
     }
     versions += added
+    counter.add(PastCounts(foldedEvents: eventCount))
   }
 }
 

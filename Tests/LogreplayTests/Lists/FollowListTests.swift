@@ -88,6 +88,69 @@ struct FollowListTests {
     }
   }
 
+  @Test func `a table that is not there yet is an empty list, and what comes into it`() async throws {
+    for hasEvents in [false, true] {
+      let folder = hasEvents ? try await SampleFolder.list() : try SampleFolder()
+      if !hasEvents { try await folder.open().close() }
+      let process = try LogreplayProcess([
+        "follow", folder.store, "--table", "new", "--fields", "n", "-o", "jsonl", "--count", "1", "--timeout",
+        "1h",
+      ])
+      let first = try DocumentValue(json: try #require(await process.readLines(1).first))
+      #expect(first["table"] == "new" && first["count"] == 0)
+      let store = try await folder.open()
+      try await store.append([NewEvent("$put", in: "new/a", ["n": 1])])
+      let outcome = try await process.wait()
+      let there = hasEvents ? "the store has incident" : "$put, $merge and $delete events create tables"
+      #expect(
+        outcome.code == 0
+          && outcome.errors.hasPrefix("logreplay: warning: there is no table 'new' yet; \(there)"),
+        "\(outcome)")
+      let changes = try DocumentValue(json: outcome.output)["changes"]
+      #expect(
+        changes == [
+          [
+            "op": "insert", "id": "a", "to": [0, 0], "revision": .int(Int64(store.head.sequence)),
+            "fields": ["n": 1],
+          ],
+          ["op": "updateSection", "section": .null, "to": 0, "count": 1],
+        ])
+      try await store.close()
+      for command in [["at"], ["diff", "0.."], ["follow", "--until-caught-up"]] {
+        let words = [command[0], folder.store] + command.dropFirst() + ["--table", "none"]
+        #expect(try await LogreplayProcess(words).wait().code == 66, "\(command)")
+      }
+    }
+  }
+
+  @Test(arguments: [["--table", "incident", "--sort", "n"], ["--remove"]])
+  func `following a kept list ends once it is changed or removed`(change: [String]) async throws {
+    let folder = try await SampleFolder.list()
+    func keep(_ name: String, _ words: [String]) async throws {
+      let outcome = try await LogreplayProcess(["keep", folder.store, name] + words).wait()
+      #expect(outcome.code == 0, "\(outcome)")
+    }
+    // Definitions before the one that is followed do not end it.
+    try await keep("v", ["--table", "incident"])
+    try await keep("v", ["--remove"])
+    try await keep("v", ["--table", "incident", "--sort", "n:desc"])
+    let process = try LogreplayProcess([
+      "follow", folder.store, "--view", "v", "--from", "8", "-o", "jsonl", "--timeout", "1h",
+    ])
+    #expect(await process.readLines(1).count == 1)
+    try await keep("other", ["--table", "incident"])
+    let store = try await folder.open()
+    try await store.append([NewEvent("$merge", in: "incident/a", ["n": 9])])
+    try await store.close()
+    #expect(await process.readLines(1).count == 1)
+    try await keep("v", change)
+    let outcome = try await process.wait()
+    #expect(outcome.code == 66 && outcome.output.isEmpty, "\(outcome)")
+    #expect(
+      outcome.errors.contains("the kept list 'v' is no longer the one that is shown"), "\(outcome.errors)")
+    #expect(outcome.errors.contains(change == ["--remove"] ? "removed" : "changed"), "\(outcome.errors)")
+  }
+
   @Test func `a replay has the hash of the state and nothing of the way there`() async throws {
     let folder = try await SampleFolder.list()
     let outcome = try await LogreplayProcess.run("replay", folder.store, "-o", "json")

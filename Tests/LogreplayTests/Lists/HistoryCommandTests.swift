@@ -240,6 +240,24 @@ struct HistoryCommandTests {
 
   // MARK: log --row
 
+  @Test func `with -v the versions of a row are said to be read or replayed`() async throws {
+    let folder = try await SampleFolder.list()
+    func said() async throws -> String {
+      try await LogreplayProcess(["log", folder.store, "--row", "incident/a", "-v"]).wait().errors
+    }
+    #expect(try await said() == "logreplay: 2 events replayed, no history read\n")
+    _ = try await folder.answer("checkpoint", "--history")
+    #expect(try await said() == "logreplay: read from the history, no event replayed\n")
+    let store = try await folder.open()
+    try await store.append([NewEvent("$merge", in: "incident/a", ["n": 7])])
+    try await store.append([NewEvent("$merge", in: "incident/b", ["n": 8])])
+    try await store.close()
+    // The other event is not of the row.
+    #expect(try await said() == "logreplay: read from the history, and 1 event after its end replayed\n")
+    let refused = try await LogreplayProcess(["log", folder.store, "-v"]).wait()
+    #expect(refused.code == 64 && refused.errors.contains("no row is given"), "\(refused)")
+  }
+
   @Test func `log shows the versions of a row, and what each event changed`() async throws {
     let folder = try await SampleFolder.list()
     for isKept in [false, true] {

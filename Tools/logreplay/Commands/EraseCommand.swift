@@ -13,10 +13,11 @@ struct EraseCommand: BlockingCommand {
       time, revision and append id stay, and so do the length and a hash of the removed content. The erasure and its \
       reason are recorded in the log.
 
-      Segments that hold such events are rewritten, and quarantine/ is emptied. If the command is interrupted, the \
-      next command that writes to the store finishes the work. If a segment is damaged, or the disk has no room to \
-      rewrite it, the other segments are still rewritten; run the same command again to continue. Backups and other \
-      copies are not changed.
+      Segments that hold such events are rewritten, quarantine/ is emptied, and all saved tables and all histories of \
+      every projection are removed: they are made again from the log when they are needed. If the command is \
+      interrupted, the next command that writes to the store finishes the work. If a segment is damaged, or the disk \
+      has no room to rewrite it, the other segments are still rewritten; run the same command again to continue. \
+      Backups and other copies are not changed.
 
       An erasure cannot be undone, so --yes is required. Without it, the command only prints how many events it \
       would erase, and exits with code 1.

@@ -14,12 +14,12 @@ struct FollowCommand: BlockingCommand, PointCommand {
       With --table or any other list option, it prints the list at the head, and then what each append changes in \
       it; an append that changes nothing in the list is not printed. As JSON this is one object like the output of \
       `at`, followed by objects like the output of `diff`, one per line. --count then counts the changes printed \
-      after the list.
+      after the list. A table that --table names need not be there yet, unless --until-caught-up is given.
       """)
 
   @OptionGroup var target: StoreArgument
 
-  @Option(help: "Begin after this point instead of the head.")
+  @Option(parsing: .unconditional, help: "Begin after this point instead of the head.")
   var from: String?
 
   @OptionGroup(title: "Events") var filter: EventFilterOptions
@@ -54,15 +54,16 @@ struct FollowCommand: BlockingCommand, PointCommand {
     if let path = wait.cursorFile {
       let file = CursorFile(path: path)
       events.cursorFile = file
-      if let position = try file.read() { given = try resolver.point(of: position) }
+      if let position = try file.begin() { given = try resolver.point(of: position) }
     }
     let start = try given ?? resolver.head()
     events.after = start.sequence
     events.dependsOnEnd = resolver.dependsOnEnd
     guard isOfList else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
+    let watch = list.view.map { KeptListWatch($0, in: opened) }
     let query = try ListQuery(list, in: opened, times: times)
-    let run = try ListRun(
-      ListReplay(opened, query, from: start.sequence), from: start, events, output: output)
+    let replay = try ListReplay(opened, query, from: start.sequence, isFollowing: !wait.untilCaughtUp)
+    let run = try ListRun(replay, from: start, events, watch, output: output)
     if try run.run() { throw ExitCode(ExitStatus.skipped) }
   }
 }

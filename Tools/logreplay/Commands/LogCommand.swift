@@ -38,6 +38,11 @@ struct WaitOptions: ParsableArguments, Sendable {
       throw CommandFailure(
         ExitStatus.usage, "--count must be at least 0", at: "--count", next: "give a count")
     }
+    if cursorFile?.isEmpty == true {
+      throw CommandFailure(
+        ExitStatus.usage, "the path of the cursor file is empty", at: "--cursor-file",
+        next: "give the path of a file; it is created if it does not exist")
+    }
   }
 }
 
@@ -85,6 +90,13 @@ struct LogCommand: BlockingCommand, PointCommand {
     help: "With --row, show what each event changed in the row.")
   var showsChanges = false
 
+  @Flag(
+    name: [.customShort("v"), .customLong("verbose")],
+    help:
+      "With --row, say on standard error if it was read from a history, and how many events were replayed."
+  )
+  var saysOrigin = false
+
   @OptionGroup var filter: EventFilterOptions
   @OptionGroup var wait: WaitOptions
   @OptionGroup var output: OutputOptions
@@ -117,7 +129,7 @@ struct LogCommand: BlockingCommand, PointCommand {
     if let path = wait.cursorFile {
       let file = CursorFile(path: path)
       events.cursorFile = file
-      if let position = try file.read() {
+      if let position = try file.begin() {
         try resolver.check(position)
         events.after = max(events.after, position.sequence)
       }
@@ -130,10 +142,12 @@ struct LogCommand: BlockingCommand, PointCommand {
 
   /// Writes the versions of a row.
   private func write(_ name: RowName, _ events: EventRange, _ opened: OpenedStore) throws {
-    let text = RowLogText(log: try RowLog(opened, name, events), row: name, options: output)
+    let log = try RowLog(opened, name, events)
+    let text = RowLogText(log: log, row: name, options: output)
     var writer = OutputWriter()
     if showsChanges { try text.writeChanges(to: &writer) } else { try text.writeEvents(to: &writer) }
     try writer.flush()
+    if saysOrigin { PastOrigin.say(log.past) }
     if events.dependsOnEnd || events.through == nil { try opened.reportEnd() }
   }
 
@@ -155,6 +169,7 @@ struct LogCommand: BlockingCommand, PointCommand {
     try refuse(follows && until != nil, "-f has no end, and --until sets one")
     try refuse(wait.cursorFile != nil && isReversed, "a cursor file reads forward and -r reads backward")
     try refuse(showsChanges && row == nil, "-p shows what events changed in a row, and no row is given")
+    try refuse(saysOrigin && row == nil, "-v says where a row was read, and no row is given")
     try refuse(
       showsChanges && output.format == .csv, "-p shows several values for each event, and -o csv one line")
     try refuse(

@@ -35,7 +35,7 @@ struct SealCommand: BlockingCommand {
         .utf8
     }
     try writer.flush()
-    for kept in receipt.kept { Terminal.note("logreplay: left as it is: \(kept)") }
+    for kept in receipt.kept { Terminal.note("logreplay: left as it is: \(PeopleText.printable(kept))") }
     try store.closeBlocking()
   }
 }

@@ -104,8 +104,8 @@ extension VerifyReport {
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
       let name = people.colored(finding.class.rawValue, finding.class == .torn ? .yellow : .red)
-      text +=
-        "\(name): \(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)\n"
+      let what = "\(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)"
+      text += "\(name): \(PeopleText.printable(what))\n"
     }
     let verdict = isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
     let counts = [counted(segments, "segment"), counted(blocks, "block"), counted(events, "event")]

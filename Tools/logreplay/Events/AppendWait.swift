@@ -30,13 +30,21 @@ struct AppendWait {
     waiting.cancel()
     if let end = opened.log.tail.end { throw opened.failure(end) }
     try output.checkReader()
-    if !isThere { try checkTime() }
+    if !isThere, isTimeUp { throw timeIsUp(waitingAfter: sequence) }
   }
 
-  /// Throws once the deadline has passed.
+  /// Throws once the deadline has passed, although there is more to read.
   func checkTime() throws(CommandFailure) {
-    guard let deadline, MonotonicTime.now() >= deadline else { return }
-    throw Self.timeIsUp(reading: opened.path)
+    if isTimeUp { throw Self.timeIsUp(reading: opened.path) }
+  }
+
+  private var isTimeUp: Bool { deadline.map { MonotonicTime.now() >= $0 } ?? false }
+
+  private func timeIsUp(waitingAfter sequence: UInt64) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.timeout, "the time was up, and no event had come after seq \(sequence), the end",
+      at: opened.path,
+      next: "raise --timeout to wait longer, or leave it out")
   }
 
   static func timeIsUp(reading path: String) -> CommandFailure {

@@ -109,9 +109,9 @@ final class EventRun {
   /// Prints everything that is visible, up to `limit`.
   private func drain(_ cursor: inout LogCursor, limit: UInt64) throws {
     while !isFull, cursor.nextSequence <= limit {
-      try wait.checkTime()
       let after = cursor.lastSequence
       guard let block = try failing({ () throws(StoreError) in try cursor.next() }) else { return }
+      try wait.checkTime()
       var last = after
       for append in try appends(in: block, after: after) {
         for event in append.events where event.sequence > after && event.sequence <= limit && !isFull {

@@ -62,13 +62,18 @@ enum KeyedText {
   }
 }
 
-/// Events in columns. The widths are those of the first rows; a wider value in a later row shifts that row only.
+/// Events in columns. The widths are those of the first rows; a wider value in a later row shifts that row only. On a
+/// terminal no row is wider than it: streams and types are cut if they leave the payload too little room.
 struct EventTable {
   private static let titles = ["SEQ", "TIME", "STREAM", "VERSION", "TYPE", "PAYLOAD"]
   private static let colors: [PeopleText.Color?] = [.yellow, .dim, .cyan, nil, .green, nil]
   /// Rows that are held back to compute the widths.
   private static let rowsHeldMax = 200
   private static let widthMax = 48
+  private static let gap = 2
+  private static let (stream, type, payload) = (2, 4, 5)
+  /// What a narrow terminal leaves of a stream and of a type, before the payload has its share.
+  private static let (streamLeast, typeLeast) = (14, 8)
 
   private let people: PeopleText
   /// The width of the terminal in characters; nil if lines are not cut.
@@ -92,33 +97,57 @@ struct EventTable {
   mutating func settle(to bytes: inout [UInt8]) {
     guard !rows.isEmpty else { return }
     if widths == nil {
-      widths = (0..<Self.titles.count - 1).map { column in
-        min(Self.widthMax, ([Self.titles] + rows).map { $0[column].count }.max() ?? 0)
-      }
+      widths = fitted(
+        (0..<Self.titles.count).map { column in
+          let needed = ([Self.titles] + rows).map { $0[column].count }.max() ?? 0
+          return column == Self.payload ? needed : min(Self.widthMax, needed)
+        })
       write(Self.titles, isTitle: true, to: &bytes)
     }
     for row in rows { write(row, isTitle: false, to: &bytes) }
     rows.removeAll(keepingCapacity: true)
   }
 
+  /// The widths of columns that need the given ones: those of the stream and the type are reduced, as far as the row
+  /// would not fit or the payload would have less than a quarter of the terminal.
+  private func fitted(_ needed: [Int]) -> [Int] {
+    guard let width else { return needed }
+    var fitted = needed
+    let fixed = needed.enumerated().reduce(Self.gap * (needed.count - 1)) { sum, column in
+      [Self.stream, Self.type, Self.payload].contains(column.offset) ? sum : sum + column.element
+    }
+    let (stream, type) = (needed[Self.stream], needed[Self.type])
+    let least = min(stream, Self.streamLeast) + min(type, Self.typeLeast)
+    let room = max(least, width - fixed - min(needed[Self.payload], width / 4))
+    guard stream + type > room else { return needed }
+    // The stream has three fifths and the type two; what one of them does not need goes to the other.
+    fitted[Self.type] = min(type, max(room * 2 / 5, room - stream))
+    fitted[Self.stream] = min(stream, room - fitted[Self.type])
+    return fitted
+  }
+
   private func write(_ row: [String], isTitle: Bool, to bytes: inout [UInt8]) {
     let widths = widths ?? []
+    let needed = row.enumerated().map { column, value in
+      column == Self.payload ? value.count : max(value.count, widths[column])
+    }
+    let limits = fitted(needed)
+    let gap = String(repeating: " ", count: Self.gap)
     var line = ""
-    var used = 0
-    for (column, value) in row.enumerated() {
-      var value = value
-      var padding = 0
-      if column < widths.count {
-        padding = max(0, widths[column] - value.count)
-        used += value.count + padding + 2
-      } else if let width, used + value.count > width {
-        value = String(value.prefix(max(0, width - used - 1))) + "…"
+    var left = width ?? .max
+    for (column, value) in row.enumerated() where column == 0 || left > gap.count {
+      if column > 0 {
+        line += gap
+        left -= gap.count
       }
+      let limit = column == Self.payload ? left : min(left, limits[column])
+      let value = value.count > limit ? String(value.prefix(limit - 1)) + "…" : value
       let shown = Self.colors[column].map { people.colored(value, isTitle ? .dim : $0) } ?? value
+      let width = column == Self.payload ? value.count : min(limit, widths[column])
+      let padding = PeopleText.padding(value, to: width)
       // Numbers are right-aligned.
-      let spaces = String(repeating: " ", count: padding)
-      line += column == 0 || column == 3 ? spaces + shown : shown + (column < widths.count ? spaces : "")
-      if column < widths.count { line += "  " }
+      line += column == 0 || column == 3 ? padding + shown : shown + padding
+      left -= value.count + padding.count
     }
     bytes += (line + "\n").utf8
   }

@@ -10,7 +10,10 @@ struct ListOptions: ParsableArguments, Sendable {
   @Option(
     help: ArgumentHelp(
       "The kept list of this name: its table, sections, orders and filter.",
-      discussion: "Made by `logreplay keep`, or by an application that keeps a list of fields.",
+      discussion: """
+        Made by `logreplay keep`, or by an application that keeps a list of fields. `follow` ends once `keep` changes \
+        or removes the list; what an application makes of its own list meanwhile is not noticed.
+        """,
       valueName: "name"
     ))
   var view: String?
@@ -32,6 +35,8 @@ struct ListOptions: ParsableArguments, Sendable {
       in which the rows were created.
       """,
       discussion: """
+        Null and missing values come first, with :desc too, unless :nullslast is given.
+
         Arrays and objects cannot be sort or section keys. Rows with such a key are left out and reported on \
         standard error, and the exit code is 3; the rest of the list is still printed and correct.
         """, valueName: "field"))
@@ -48,7 +53,10 @@ struct ListOptions: ParsableArguments, Sendable {
 
   @Option(
     help:
-      "Show at most this many items per section; 0 shows only sections and counts. Counts still include all items."
+      """
+      Show at most this many items per section. Counts still include all items. 0 shows only sections and counts, in \
+      `at` alone: what changes in a list is shown item by item.
+      """
   )
   var limitPerSection: Int?
 

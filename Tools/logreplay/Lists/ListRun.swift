@@ -12,6 +12,7 @@ final class ListRun {
   private let replay: ListReplay
   private let range: EventRange
   private let wait: AppendWait
+  private var watch: KeptListWatch?
   private let people: PeopleText
   private let format: OutputFormat
   private var output = OutputWriter()
@@ -23,9 +24,12 @@ final class ListRun {
   private var opened: OpenedStore { replay.opened }
   private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
 
-  /// - Parameter range: only `through`, `countMax`, `deadline`, `cursorFile` and `dependsOnEnd` are used.
+  /// - Parameters:
+  ///   - range: only `through`, `countMax`, `deadline`, `cursorFile` and `dependsOnEnd` are used.
+  ///   - watch: watches the definition of the list, if it is a kept one.
   init(
-    _ replay: ListReplay, from start: ResolvedPoint, _ range: EventRange, output: OutputOptions
+    _ replay: ListReplay, from start: ResolvedPoint, _ range: EventRange, _ watch: KeptListWatch?,
+    output: OutputOptions
   ) throws {
     self.replay = replay
     self.range = range
@@ -33,6 +37,8 @@ final class ListRun {
     people = output.people.text
     format = output.format
     state = try replay.state(at: start)
+    self.watch = watch
+    self.watch?.begin(with: replay.fold.state)
   }
 
   /// Prints the list and its changes, and returns at the end of the range.
@@ -64,6 +70,7 @@ final class ListRun {
     do {
       try replay.fold.runByAppend(through: limit) { set in
         try wait.checkTime()
+        try watch?.check(set)
         guard let diff = try replay.comparison(from: state, to: set) else { return }
         try print(diff)
         state = diff.new

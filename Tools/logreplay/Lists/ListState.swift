@@ -65,17 +65,25 @@ final class ListReplay {
   let table: String
   let fold: Fold
   private let past: PastFold
+  /// Whether the table may be created later.
+  private let mayLackTable: Bool
 
   /// Finds the table if the query does not name it. Begins with the state at the first point: what a history or a saved
   /// state has of it is not replayed.
   ///
-  /// - Parameter first: no point before this sequence is requested.
-  init(_ opened: OpenedStore, _ query: ListQuery, from first: UInt64) throws {
+  /// - Parameters:
+  ///   - first: no point before this sequence is requested.
+  ///   - isFollowing: whether new appends are waited for. Then a table that is named need not be there yet, and the
+  ///     states have the definition of a kept list, too.
+  init(_ opened: OpenedStore, _ query: ListQuery, from first: UInt64, isFollowing: Bool = false) throws {
     self.opened = opened
     self.query = query
     table = try query.table ?? StoreTables(opened: opened).only()
+    mayLackTable = isFollowing && query.table != nil
+    let isOfKept = isFollowing && query.list.definition.kept != nil
     past = PastFold(
-      opened.store, .documents(only: [table]), view: (table, query.list.definition))
+      opened.store, .documents(only: isOfKept ? [table, KeptList.category] : [table]),
+      view: (table, query.list.definition))
     do throws(StoreError) { fold = try past.fold(at: first) } catch { throw opened.failure(error) }
   }
 
@@ -95,8 +103,18 @@ final class ListReplay {
       try opened.throwDamage()
       throw opened.failure(.closed)
     }
-    if !fold.state.contains(table) { try StoreTables(opened: opened).check(table) }
+    if !fold.state.contains(table) { try checkTable() }
     fold.state.withTable(table) { $0.addView(query.list.definition) }
+  }
+
+  /// Throws if no event was ever written to the table; only says so if the table may be created later.
+  private func checkTable() throws {
+    do { try StoreTables(opened: opened).check(table) } catch let failure as CommandFailure
+      where mayLackTable && failure.code == ExitStatus.notFound
+    {
+      let what = "\(failure.what) yet; \(failure.next)"
+      Terminal.note("logreplay: warning: \(PeopleText.printable(what))")
+    }
   }
 
   /// The list in a state of the fold.
@@ -120,19 +138,7 @@ final class ListReplay {
 
   /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of
   /// the history that cannot be read is replaced by a replay.
-  func sayOrigin() {
-    let counts = past.counts
-    let events = PeopleText.count(Int(clamping: counts.foldedEvents), "event")
-    if counts.healed > 0 {
-      return Terminal.note("logreplay: read from the history, of which a part was lost; \(events) replayed")
-    }
-    switch (counts.fromHistory > 0, counts.foldedEvents) {
-    case (true, 0): Terminal.note("logreplay: read from the history, no event replayed")
-    case (true, _): Terminal.note("logreplay: read from the history, and \(events) after its end replayed")
-    case (false, 0): Terminal.note("logreplay: read from the saved tables, no event replayed")
-    case (false, _): Terminal.note("logreplay: \(events) replayed, no history read")
-    }
-  }
+  func sayOrigin() { PastOrigin.say(past.counts) }
 
   /// The chain after a visible sequence.
   func chain(after sequence: UInt64) throws -> UInt64 {

@@ -29,7 +29,7 @@ struct ListText {
     let columns = isTable ? try columns(of: state) : []
     let terminal = Terminal.width
     if !columns.isEmpty, state.version.itemCount > 0, state.showsItems {
-      try writer.line(line(of: columns.map { ($0.name, $0.width, .dim) }, within: terminal))
+      try writer.line(line(of: columns.map { ($0.title, $0.width, .dim) }, within: terminal))
     }
     for place in 0..<state.version.sectionCount {
       let count = state.version.withSection(at: place) { _, count, _ in count }
@@ -72,15 +72,22 @@ struct ListText {
   // MARK: Columns
 
   private struct Column {
-    /// The name of the field; for the first column its title.
+    /// The name of the field; unused in the first column.
     var name: String
+    var title: String
     var width: Int
+
+    init(_ name: String) {
+      self.name = name
+      title = PeopleText.printable(name)
+      width = title.count
+    }
   }
 
   private func columns(of state: ListState) throws -> [Column] {
     let names = try ListColumns(
       own: ["id"], of: state, fields, except: headingName, rowCountMax: Self.rowsHeldMax)
-    var columns = (names.own + names.fields).map { Column(name: $0, width: $0.count) }
+    var columns = (names.own + names.fields).map { Column($0) }
     var left = Self.rowsHeldMax
     for place in 0..<state.version.sectionCount where left > 0 {
       let shown = min(left, state.shownCount(ofSectionAt: place))

@@ -39,15 +39,20 @@ struct RowLog {
   private(set) var steps: [RowStep] = []
   /// The fields at the end of the range, in their order, with the events that gave them their values.
   private(set) var origins: [(field: FieldOrigin, event: RecordedEvent)] = []
+  /// Where the versions came from.
+  let past: PastCounts
 
   /// Reads all versions up to the end of the range. O(events of the row).
   init(_ opened: OpenedStore, _ row: RowName, _ range: EventRange) throws {
+    let counter = PastCounter()
     let versions: [RowVersion<DocumentRow>]
     do throws(StoreError) {
-      versions = try opened.store.documentHistoryBlocking(row.id, of: row.table)
+      versions = try opened.store.documentHistoryBlocking(row.id, of: row.table, counting: counter)
     } catch { throw opened.failure(error) }
+    past = counter.counts
     guard !versions.isEmpty else {
       try opened.throwDamage()
+      if let erasure = try RowErasure(of: row, in: opened) { throw erasure.failure }
       try StoreTables(opened: opened).check(row.table)
       throw CommandFailure(
         ExitStatus.notFound, "there never was a row \(row.text)", at: opened.path,

@@ -62,7 +62,7 @@ struct StoreTables {
     let (names, damage) = try found()
     let own = names.filter { !$0.hasPrefix("$") }
     if own.count == 1 { return own[0] }
-    guard !own.isEmpty else { throw damage ?? missing("the store has no table", names) }
+    guard !own.isEmpty else { throw damage ?? missing("the store has no tables", names) }
     throw CommandFailure(
       ExitStatus.usage, "the store has \(own.count) tables; choose one with --table", at: opened.path,
       next: "give one of them: " + Self.listed(own))
@@ -80,7 +80,7 @@ struct StoreTables {
     return CommandFailure(
       ExitStatus.notFound, what, at: opened.path,
       next: own.isEmpty
-        ? "the store has no tables: $put, $merge and $delete events create them, as those that import appends"
+        ? "$put, $merge and $delete events create tables, as those that import appends"
         : "the store has \(Self.listed(own))")
   }
 

@@ -114,7 +114,7 @@ final class BlockPrinter {
     parts.append("chain \(LogPosition.hex(block.chainBefore)) → \(LogPosition.hex(block.chainAfter))")
     var text = parts.joined(separator: "  ") + "\n"
     for line in note.lines(people) { text += "    \(line)\n" }
-    if let problem { text += "    " + people.colored(problem.what, .red) + "\n" }
+    if let problem { text += "    " + people.colored(PeopleText.printable(problem.what), .red) + "\n" }
     return text
   }
 

@@ -82,7 +82,8 @@ final class HistoryPrinter {
     let hexes = [manifest.name, manifest.fingerprint, manifest.build].map { LogPosition.hex($0) }
     let file = dump.path(StoreLayout.manifestFile)
     try add(
-      people.colored("\(file): \(manifest.byteCount) bytes, store \(manifest.storeID)", .cyan)
+      people.colored(
+        "\(PeopleText.printable(file)): \(manifest.byteCount) bytes, store \(manifest.storeID)", .cyan)
         + "\nname \(hexes[0])  fingerprint \(hexes[1])  build \(hexes[2])  next run \(manifest.nextNumber)"
     ) { line in
       line.field("file", file)
@@ -211,7 +212,8 @@ final class HistoryPrinter {
   private func print(_ root: HistoryDump.Root, _ run: HistoryDump.Run) throws {
     let file = dump.path(run.file)
     try add(
-      people.colored("\(file): \(run.byteCount) bytes, \(root.isBase ? "base" : "delta")", .cyan)
+      people.colored(
+        "\(PeopleText.printable(file)): \(run.byteCount) bytes, \(root.isBase ? "base" : "delta")", .cyan)
         + "\nseq \(root.begin &+ 1)…\(root.end)  \(root.appends) appends  \(root.changes) changes  "
         + "\(root.failures) failures  \(root.rows) rows  \(root.versions) versions"
     ) { line in

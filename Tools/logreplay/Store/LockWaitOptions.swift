@@ -28,7 +28,7 @@ struct LockWaitOptions: ParsableArguments, Sendable {
     options.lockTimeout = .zero
     do throws(StoreError) { return try EventStore.openBlocking(at: path, options: options) } catch {
       guard case .locked = error, timeout > .zero else { throw error }
-      Terminal.note("logreplay: \(error.what); waiting for it up to \(length ?? "")")
+      Terminal.note("logreplay: \(PeopleText.printable(error.what)); waiting for it up to \(length ?? "")")
     }
     options.lockTimeout = timeout
     return try EventStore.openBlocking(at: path, options: options)
