@@ -19,7 +19,9 @@ final class Historian: KeptHistory {
     var isRunning = false
     /// Whether a thread uses `HistoryWork`, which is not always so while the work goes on in the background.
     var isInStep = false
-    var isStopping = false
+    /// How many calls end the work: two of a close and a suspension may come at once.
+    var stopCount = 0
+    var isStopping: Bool { stopCount > 0 }
     /// The last event that was folded in.
     var reached: UInt64 = 0
     /// The runs that reads use; nil before the folder was looked at, and while nothing is known to hold.
@@ -158,7 +160,7 @@ final class Historian: KeptHistory {
   /// version has left.
   func stop() {
     let (generation, mayRun, isWanted) = state.withLock { state in
-      state.isStopping = true
+      state.stopCount += 1
       return (state.generation, state.mayRun, state.isWanted)
     }
     takeTurn()
@@ -175,7 +177,7 @@ final class Historian: KeptHistory {
       forget()
       work.reset()
     }
-    state.withLock { $0.isStopping = false }
+    state.withLock { $0.stopCount -= 1 }
     endTurn()
   }
 
