@@ -10,9 +10,10 @@ extension EventStore {
   /// Without the option `StoreOptions.saltsEvents`, short content can be guessed from the hash.
   ///
   /// The order is appended to the log and synced first. Then each segment that holds such events is rewritten,
-  /// `quarantine/` is emptied, and a note that the order is done is appended. If the process crashes in between, the
-  /// next open for writing finishes the order. Folds and lists then show the log without the content. Readers in other
-  /// processes, backups and other copies must follow by themselves: the order and its notes are in their feeds.
+  /// `quarantine/` is emptied, all saved tables and all histories of every projection are removed, and a note that the
+  /// order is done is appended. If the process crashes in between, the next open for writing finishes the order. Folds
+  /// and lists then show the log without the content, which takes a fold from the beginning of the log. Readers in
+  /// other processes, backups and other copies must follow by themselves: the order and its notes are in their feeds.
   ///
   /// If a segment cannot be rewritten, because it is damaged or the disk is full, all others are rewritten
   /// nevertheless. A note then says that the order was carried out in part, the order stays open, and the call throws

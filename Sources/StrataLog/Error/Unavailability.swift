@@ -16,7 +16,9 @@ extension StoreError {
       public static let suspended = Reason(rawValue: "suspended")
       /// The store is open for reading only.
       public static let readOnly = Reason(rawValue: "readOnly")
-      /// A sync failed or the lock was lost, so the store accepts nothing more. Open it again.
+      /// A sync or a write of HEAD failed, a failed write could not be undone, or the lock was lost, so the store
+      /// accepts nothing more. Open it again. An append that failed with this reason may or may not be in the log then:
+      /// repeat it with the same append id, or read the version of its stream first.
       public static let poisoned = Reason(rawValue: "poisoned")
       /// Written by a newer version. Use that version.
       public static let unsupported = Reason(rawValue: "unsupported")

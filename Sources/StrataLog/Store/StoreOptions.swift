@@ -73,7 +73,8 @@ public struct StoreOptions: Sendable {
   public var sealsInBackground = true
   /// Called when the background thread finds a segment whose bytes are not those that were written: it reads each
   /// segment whole, which otherwise may not happen for years. Called on that thread, which waits for it to return, once
-  /// for each segment while the store is open. `EventStore.knownDamage` reports the same findings later.
+  /// for each segment while the store is open. It must not close or suspend the store, which wait for that thread: start
+  /// a task for it. `EventStore.knownDamage` reports the same findings later.
   public var damageFound: (@Sendable (StoreFinding) -> Void)?
   /// Gives each event 16 random bytes, so that after it is erased its content cannot be guessed from the hash that
   /// remains. May change from one open to the next: a repeated append with an id is compared with what was recorded. Of
@@ -88,8 +89,9 @@ public struct StoreOptions: Sendable {
   /// tries once.
   ///
   /// Processes that share a store open it for each job and close it, with a timeout longer than a job. The lock is asked
-  /// for again and again, up to fifteen times a second, so that no order holds among those that wait. A call that is
-  /// `async` holds no thread while it waits, and ends with `CancellationError` as soon as its task is cancelled.
+  /// for again and again, up to fifteen times a second, so that no order holds among those that wait. An open and a
+  /// `resume` that are `async` hold no thread while they wait, and end with `CancellationError` as soon as their task
+  /// is cancelled. `backup(to:)` waits on the thread that it has for its work, and a cancellation does not end it.
   public var lockTimeout: Duration = .milliseconds(200)
   /// Lets a reader serve the events before a damaged position instead of refusing the store.
   public var readsDamaged = false
@@ -103,11 +105,12 @@ public struct StoreOptions: Sendable {
   /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
   public var savesStates = true
   /// Whether a process that opened the store for reading saves tables, too: those of projections that the writer does
-  /// not fold, and where it may write to the store's folder. Without it, such a process folds them again each time it
-  /// starts, and writes nothing at all.
+  /// not fold, and where it may write to the store's folder. At most 16 such processes save tables of one projection at
+  /// a time; a further one saves nothing, and its `saveError` in `EventStore.projections` says so. Without this option,
+  /// such a process folds them again each time it starts, and writes nothing at all.
   public var readersSaveStates = true
   /// Whether every version of every row is kept in the store's folder, so that rows and lists of the past need no replay.
-  /// Off by default: it takes room, and a thread that follows the log. Only a process that writes keeps it, for the
+  /// Off by default: it takes room, and processor time in the background. Only a process that writes keeps it, for the
   /// documents and projections that it reads; processes that only read use what it keeps, whatever this says there. What
   /// is kept can be deleted at any time: nothing but time is lost. `.last(days:)` and `.last(bytes:)` keep the last part.
   public var history = StoreHistory.off

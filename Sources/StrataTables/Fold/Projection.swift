@@ -70,8 +70,8 @@ public struct ProjectionTables {
   /// written recently; for a row that was set, the encoding of the row at the end of the event, and O(log n) once for
   /// many events.
   ///
-  /// If a row does not encode or decode, or its id is longer than `idLengthMax`, the event fails as if `apply` had
-  /// thrown.
+  /// If a row does not encode or decode, or its id is longer than 32,000 bytes of UTF-8, the event fails as if `apply`
+  /// had thrown.
   public subscript<Row>(key: TableKey<Row>, id: String) -> Row? {
     mutating get {
       do { return try row(id, of: key) } catch {

@@ -22,21 +22,24 @@ extension DocumentCollection {
   /// Changes an existing document.
   ///
   /// The body receives the newest document and runs in the caller's isolation. The change is appended as a merge patch,
-  /// or as a whole document if a patch cannot express it, so fields that `Item` does not know are kept.
+  /// or as a whole document if a patch cannot express it, so fields that `Item` does not know are kept. An array that
+  /// the body changes is replaced as a whole (RFC 7396): the objects in it lose the fields that their types do not
+  /// know.
   ///
   /// Updates of one document through one `EventStore` take turns in the order of the calls, and so do not conflict with
   /// each other. If something else was appended to the document in between, such as a `put`, the body runs again with
-  /// the newest document. It does so until `updateTimeMax` is over, with pauses of at most 16 ms. So the body may run
-  /// any number of times and should change nothing but the document.
+  /// the newest document. It does so until ten seconds have passed since the update got its turn, with pauses of at
+  /// most 16 ms. So the body may run any number of times and should change nothing but the document.
   ///
   /// - Parameters:
   ///   - expected: the version that the document must have when it is read. If it has another one, `conflict` is thrown
   ///     at once.
   ///   - metadata: the metadata of the event.
   /// - Returns: once the append is as durable as the store was opened for.
-  /// - Throws: `StoreError.conflict` if other writes came first for `updateTimeMax`, `CancellationError` if the task
-  ///   is cancelled before the append, what the body throws, and what reading and appending throw. In none of these
-  ///   cases was anything appended.
+  /// - Throws: `StoreError.conflict` if other writes came first for ten seconds, `CancellationError` if the task is
+  ///   cancelled before the append, what the body throws, and what reading and appending throw. Nothing was appended
+  ///   then, except with the reason `poisoned`: the change may or may not be in the log after the next open, so read
+  ///   the document there before you repeat the update.
   @discardableResult
   public nonisolated(nonsending) func update(
     _ id: Item.ID, expecting expected: ExpectedVersion = .any, metadata: DocumentObject = [:],

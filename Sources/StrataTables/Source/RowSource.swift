@@ -172,7 +172,8 @@ extension RowTable {
     }
   }
 
-  /// The state at a point: the projector's state for the head, a fold from the beginning for a past point.
+  /// The state at a point: the projector's state for the head, and for a past point what a history, a saved
+  /// state or a fold of the log gives.
   package func state(at point: LogPoint) async throws -> TableSet {
     if point == .head { return try await projector.state(reaching: store.head.sequence) }
     return try await store.states(at: [point], folding)[0]
