@@ -35,8 +35,7 @@ extension EventStore {
 
   /// Suspends the store as `suspend()` does, and blocks the calling thread. Do not call it on the cooperative pool.
   public func suspendBlocking() throws(StoreError) {
-    endAttachments()
-    try log.suspend()
+    try endAttachments { () throws(StoreError) in try log.suspend() }
   }
 
   /// Resumes the store as `resume()` does, and blocks the calling thread. Do not call it on the cooperative pool.

@@ -11,8 +11,9 @@ public import StrataLog
 
 /// An object that a higher module keeps with a store, and that has something to do before the store closes.
 package protocol StoreAttachment: AnyObject, Sendable {
-  /// Called before the log is closed or suspended, on a thread that may block.
-  func storeWillClose()
+  /// Called before the log is closed or suspended, on a thread that may block. Returns what is to be called after that,
+  /// whether it succeeded or not.
+  func storeWillClose() -> @Sendable () -> Void
 }
 
 /// An open event store. Safe to use from any task and thread.
@@ -36,9 +37,16 @@ public final class EventStore: Sendable {
   private let attachments: Lock<[ObjectIdentifier: any AnyObject & Sendable]>
 
   /// Lets the attachments do what must be done before the log is closed or suspended. Blocks.
-  func endAttachments() {
-    guard (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil else { return }
-    for kept in attachments.withLock({ Array($0.values) }) {
+  /// Ends what works on the store, and lets it go on once the store was closed or suspended: it then finds that.
+  func endAttachments(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    let endings = endAttachments()
+    defer { for end in endings { end() } }
+    try body()
+  }
+
+  private func endAttachments() -> [@Sendable () -> Void] {
+    guard (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil else { return [] }
+    return attachments.withLock { Array($0.values) }.compactMap { kept in
       (kept as? any StoreAttachment)?.storeWillClose()
     }
   }
@@ -166,8 +174,7 @@ public final class EventStore: Sendable {
 
   /// Closes the store as `close()` does, and blocks the calling thread.
   public func closeBlocking() throws(StoreError) {
-    endAttachments()
-    try log.close()
+    try endAttachments { () throws(StoreError) in try log.close() }
   }
 
   /// The store's identity, a UUID.

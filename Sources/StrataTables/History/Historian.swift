@@ -155,8 +155,8 @@ final class Historian: KeptHistory {
     if let failure { throw failure }
   }
 
-  /// Ends the work, and forgets what is known of the folder: another process may soon write there. The last events are
-  /// written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of what a lower
+  /// Ends the work until `mayGoOn`, and forgets what is known of the folder: another process may soon write there. The last
+  /// events are written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of what a lower
   /// version has left.
   func stop() {
     let (generation, mayRun, isWanted) = state.withLock { state in
@@ -177,13 +177,15 @@ final class Historian: KeptHistory {
       forget()
       work.reset()
     }
-    state.withLock { $0.stopCount -= 1 }
     endTurn()
   }
 
+  /// Lets the work begin again.
+  func mayGoOn() { state.withLock { $0.stopCount -= 1 } }
+
   /// The runs on disk, if they hold; nil if there are none. Waits until the folder was looked at. Blocks.
   func runs() -> RunSet? {
-    guard (try? log.checkWrites()) != nil else { return nil }
+    guard (try? log.checkWrites()) != nil, !state.withLock({ $0.isStopping }) else { return nil }
     let known = state.wait { state -> RunSet?? in
       if let runs = state.runs { return .some(runs) }
       if state.isRunning { return nil }

@@ -26,8 +26,10 @@ protocol KeptHistory: AnyObject, Sendable {
   var lists: [ListHistory] { get }
   /// Starts to work in the background if there may be something to do.
   func start()
-  /// Forgets what is known of the folder. Blocks.
+  /// Forgets what is known of the folder, and ends all work there until `mayGoOn`. Blocks.
   func stop()
+  /// To be called once for each `stop`, when the log was closed or suspended, or could not be.
+  func mayGoOn()
 }
 
 /// Finds the runs that the store's writer keeps, in a process that only reads. It writes nothing.
@@ -123,6 +125,8 @@ final class HistoryReader: KeptHistory {
     cache.removeAll()
     endTurn()
   }
+
+  func mayGoOn() {}
 
   private func takeTurn() {
     state.wait { state in

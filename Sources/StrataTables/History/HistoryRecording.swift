@@ -104,6 +104,9 @@ final class HistoryRecording {
     pending.isAtEndOfAppend && isFull(limits, isLagging: isLagging(limits, last))
   }
 
+  /// Whether there is something to write, up to the end of an append.
+  var isWhole: Bool { pending.eventCount > 0 && pending.isAtEndOfAppend }
+
   private func isFull(_ limits: RunLimits, isLagging: Bool) -> Bool {
     pending.changeCount >= limits.changeCountMax * (isLagging ? max(1, limits.laggingCount) : 1)
       || pending.byteCount >= limits.byteCountMax

@@ -78,11 +78,13 @@ final class HistoryWork: @unchecked Sendable {
         run = try fold(recording, historian, last: last, slice)
       } catch {
         // What is before an event that cannot be applied is kept, although there is more in the log.
-        guard error.reason == .halted, recording.isDue(limits, last: recording.sequence) else {
-          throw .store(error)
+        guard error.reason == .halted else { throw .store(error) }
+        if recording.isDue(limits, last: recording.sequence) || (writesRest && recording.isWhole) {
+          try cut(recording, historian, generation)
+          return true
         }
-        try cut(recording, historian, generation)
-        return true
+        if try beginAddingKeys(historian) { return true }
+        throw .store(error)
       }
       switch run {
       case .erased:
@@ -92,7 +94,7 @@ final class HistoryWork: @unchecked Sendable {
       case .paused: return true
       case .done where !recording.isDue(limits, last: last):
         if recording.sequence < historian.log.mark.visible.sequence { return true }
-        guard writesRest, recording.pending.eventCount > 0, recording.pending.isAtEndOfAppend else {
+        guard writesRest, recording.isWhole else {
           return try beginAddingKeys(historian)
         }
       case .done: break
@@ -152,7 +154,6 @@ final class HistoryWork: @unchecked Sendable {
     guard let runs, historian.log.mark.visible.sequence > max(runs.end, historian.log.mark.logBegin - 1)
     else { return nil }
     guard let entry = manifest?.runs.last else {
-      if isShort { return nil }
       let recording = HistoryRecording(historian.log, historian.folding, runs)
       self.recording = recording
       return recording
@@ -365,15 +366,17 @@ final class HistoryWork: @unchecked Sendable {
   func tail(_ historian: Historian, _ generation: Int, through sequence: UInt64) -> HistoryTail? {
     do throws(RunFailure) {
       guard self.generation == generation, let runs,
-        let recording = try recording(historian, TimeSlice(), isShort: !runs.runs.isEmpty)
+        let recording = try recording(historian, TimeSlice(), isShort: !runs.runs.isEmpty),
+        // While no run can be written, as after a full disk, events are not kept in memory without end.
+        !recording.isDue(historian.log.options.runLimits, last: recording.sequence)
+          || historian.mayWrite
       else { return nil }
       let head = historian.log.mark.visible.sequence
       let near = recording.sequence.addingSaturated(UInt64(historian.log.options.runLimits.changeCountMax))
       guard try folds(through: head <= near ? head : sequence, recording, TimeSlice()) else { return nil }
       return try HistoryTail(recording, historian, after: runs)
     } catch {
-      // The reader replays. The next step finds the same, and says so; it begins at an event that cannot be applied.
-      if case .store(let error) = error, error.reason == .halted { return nil }
+      // The reader replays. The next step finds the same, and says so.
       reset()
       return nil
     }
@@ -387,14 +390,18 @@ final class HistoryWork: @unchecked Sendable {
     (limits.changeCountMax, limits.byteCountMax, limits.laggingCount) = (.max, .max, 1)
     do throws(StoreError) {
       switch try recording.run(through: last, slice, limits) {
-      case .done: return recording.pending.eventCount > 0 && recording.pending.isAtEndOfAppend
+      case .done: return recording.isWhole
       case .paused: return false
       case .erased:
         // The log will be folded from its begin.
         reset()
         return false
       }
-    } catch { throw .store(error) }
+    } catch {
+      // What is before an event that cannot be applied is kept.
+      guard error.reason == .halted else { throw .store(error) }
+      return recording.isWhole
+    }
   }
 
   // MARK: Merging

@@ -67,10 +67,11 @@ final class RunChangesCursor {
     let event = RunEvent(
       sequence: nextSequence, time: time, endsAppend: flags & RunChangesWriter.endsAppendFlag != 0,
       hasFailed: flags & RunChangesWriter.failedFlag != 0)
-    nextSequence += 1
-    counts.changes += flags >> 3
-    if event.endsAppend { counts.appends += 1 }
-    if event.hasFailed { counts.failures += 1 }
+    // They may wrap where bytes were forged: at its end a run is compared with its root.
+    nextSequence &+= 1
+    counts.changes &+= flags >> 3
+    if event.endsAppend { counts.appends &+= 1 }
+    if event.hasFailed { counts.failures &+= 1 }
     return event
   }
 

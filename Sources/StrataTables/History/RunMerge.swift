@@ -59,7 +59,8 @@ final class RunMerge {
       isBase: isBase, limits)
     numbers = merged.map { run in
       var numbers: [UInt32] = []
-      numbers.reserveCapacity(Int(run.root.rowCount))
+      // A row takes some bytes of its run, whatever a root says.
+      numbers.reserveCapacity(Int(min(run.root.rowCount, run.length)))
       return numbers
     }
     heads = try RunHeads(below + merged, limits)

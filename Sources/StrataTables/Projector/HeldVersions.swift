@@ -40,7 +40,7 @@ final class HeldVersions: StoreAttachment, Sendable {
 
   var all: [HeldVersion] { entries.withLock { $0.values.compactMap(\.version) } }
 
-  func storeWillClose() {}
+  func storeWillClose() -> @Sendable () -> Void { {} }
 }
 
 extension EventStore {

@@ -371,14 +371,17 @@ final class Projectors: StoreAttachment, Sendable {
   /// Those that were asked for, in no particular order.
   var inUse: [Projector] { all.withLock { Array($0.values) } }
 
-  func storeWillClose() {
+  func storeWillClose() -> @Sendable () -> Void {
     // What cannot be saved is folded again by the next open.
-    for projector in inUse {
+    let ended = inUse
+    let histories = ended.compactMap(\.history)
+    for projector in ended {
       projector.history?.stop()
       projector.endConfirmation()
       _ = try? projector.save()
       projector.checkpoints?.leaveHome()
     }
+    return { for history in histories { history.mayGoOn() } }
   }
 }
 

@@ -36,7 +36,8 @@ final class StateHealing: Sendable {
     /// Whether the state's files were closed, so that the disk has their room.
     var areFilesGone = false
     var tables: TableSet?
-    var views: [ViewIdentity: View] = [:]
+    /// Two tables may have the same list.
+    var views: [Projector.ViewKey: View] = [:]
   }
 
   /// The log, as long as it is open: trees that nobody has read whole must not keep it open.
@@ -98,8 +99,9 @@ final class StateHealing: Sendable {
     case .rows: return tables[table].rows
     case .problems: return tables[table].problems
     case .view(let definition, let kind):
-      let view = made.views[definition.identity] ?? View(definition, of: tables[table])
-      made.views[definition.identity] = view
+      let key = Projector.ViewKey(table, definition)
+      let view = made.views[key] ?? View(definition, of: tables[table])
+      made.views[key] = view
       return view.trees[kind]
     }
   }

@@ -155,7 +155,8 @@ public struct ProjectionFailures: Sendable, Hashable {
   }
 
   mutating func add(_ sequence: UInt64, _ what: String) {
-    count += 1
+    // A state that was forged may say any number.
+    if count < .max { count += 1 }
     if listed.count < Self.listedCountMax { listed.append(Failure(sequence: sequence, what: what)) }
   }
 }

@@ -201,16 +201,25 @@ internal import Testing
     }
   }
 
-  @Test func `the history of a projection that halts ends before the event`() async throws {
+  @Test(arguments: [5, 40])
+  func `the history of a projection that halts ends before the event`(changes: Int) async throws {
     let disk = SimulatedDisk()
-    let store = try StateStore.open(disk, options: Self.options(changes: 5))
+    let store = try StateStore.open(disk, options: Self.options(changes: changes))
     for number in 0..<40 {
       try store.appendAny([NewEvent(number == 30 ? "bad" : "good", in: StreamName("x/\(number)"), .null)])
     }
     let halting = Folding.own(Halting())
     let historian = Self.historian(store, halting)
     #expect(throws: StoreError.self) { try historian.recordBlocking() }
-    #expect(historian.failure?.reason == .halted && historian.end == 30)
+    #expect(historian.failure?.reason == .halted && historian.end == (changes == 5 ? 30 : 0))
+    #expect(throws: StoreError.self) { try historian.recordBlocking(writesRest: true) }
+    #expect(historian.end == 30)
+    // A list that is asked for later gets its keys all the same.
+    let definition = StateKeptViewTests.definition("late", .key, calls: .none)
+    let owner = try #require(KeyOwner("row", definition))
+    historian.keep(definition, of: "row")
+    #expect(throws: StoreError.self) { try historian.recordBlocking() }
+    #expect(historian.runs()?.runs.allSatisfy { $0.hasKeys(of: owner) } == true)
     let set = try #require(historian.runs())
     for sequence in UInt64(1)...30 {
       let fold = Fold(store.log, halting)

@@ -95,6 +95,63 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test func `fault 106: what is in memory has a bound while nothing can be written`() throws {
+    var options = StateStore.options()
+    options.history = .all
+    options.runLimits.changeCountMax = 8
+    let store = try StateStore.open(SimulatedDisk(), options: options)
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    for number in 0..<20 { try store.put("\(number)", in: "b", ["n": .int(Int64(number))]) }
+    try historian.recordBlocking()
+    try #require(store.log.derivedSpace).lacksRoom(for: .max)
+    for number in 0..<100 {
+      try store.put("x", in: "b", ["n": .int(Int64(number))])
+      let runs = try #require(historian.runs(through: store.head.sequence))
+      #expect(runs.runs.last.map { $0.root.counts.changes <= 16 } == true)
+    }
+    try store.closeBlocking()
+  }
+
+  @Test func `a process that reads a log without a history and ends at once begins one`() throws {
+    let disk = SimulatedDisk()
+    var options = StateStore.options()
+    options.history = .all
+    let store = try StateStore.open(disk, options: options)
+    for number in 0..<20 { try store.put("\(number)", in: "b", ["n": .int(Int64(number))]) }
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    // As when a list is shown. This disk allows no second thread.
+    historian.state.withLock { $0.isWanted = true }
+    try store.closeBlocking()
+    let again = try StateStore.open(disk, options: options)
+    #expect(again.projector(StateStore.documents).historian?.runs()?.end == 20)
+    try again.closeBlocking()
+  }
+
+  @Test func `fault 105: no thread looks into the history's folder from a suspension on`() async throws {
+    var options = StoreOptions()
+    options.history = .all
+    let disk = MemoryFileSystem()
+    let store = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    let projector = store.projector(StateStore.documents)
+    let historian = try #require(projector.historian)
+    for number in 0..<40 {
+      try store.put("\(number)", in: "b", ["n": .int(Int64(number))])
+      _ = try await projector.state(reaching: store.head.sequence)
+      historian.start()
+      try await store.suspend()
+      for _ in 0..<3 {
+        #expect(historian.state.withLock { !$0.isRunning && !$0.isStopping && $0.runs == nil })
+        await Task.yield()
+      }
+      try await store.resume()
+    }
+    try await store.close()
+    let again = try EventStore.open(disk, path: "/store", .readWrite, options: options)
+    let runs = try #require(again.projector(StateStore.documents).historian?.runs())
+    #expect(try HistoryStore.difference(runs, again, StateStore.documents) == nil)
+    try await again.close()
+  }
+
   @Test func `fault 92: what is in memory is forgotten with an erasure`() throws {
     let store = try StateStore.open(
       SimulatedDisk(),

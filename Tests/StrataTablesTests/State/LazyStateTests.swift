@@ -133,6 +133,38 @@ internal import Testing
     #expect(shrinkCount > 0)
   }
 
+  @Test
+  func `fault 104: A list over two tables is made again for each from its own, where the disk lost both`()
+    async throws
+  {
+    let disk = MemoryFileSystem()
+    for isFirst in [true, false] {
+      let store = try EventStore.open(disk, path: "/store", .readWrite, options: Self.options())
+      if isFirst {
+        try store.appendBlocking(
+          (0..<3_000).map { number in
+            let length = number % 2 == 0 ? number % 50 : number / 2 % 70
+            let document: DocumentValue = ["text": .string(String(repeating: "x", count: 100 + length))]
+            let table = number % 2 == 0 ? "row" : "other"
+            return NewEvent(
+              DocumentEvent.put, in: "\(table)/row \(number / 2)", payload: EventPayload(document))
+          })
+      }
+      let projector = store.projector(.documents(only: nil))
+      let leases = ["row", "other"].map { projector.lease(Self.list, of: $0) }
+      var sets: [TableSet] = []
+      for lease in leases {
+        sets.append(try await projector.state(reaching: store.head.sequence, with: lease))
+      }
+      if !isFirst { try Self.overwriteAll(disk) }
+      for set in sets { try Self.compare(set, store) }
+      try await store.checkpoint()
+      withExtendedLifetime(leases) {}
+      #expect(isFirst || projector.checkpoints?.faults.count ?? 0 > 0)
+      try await store.close()
+    }
+  }
+
   @Test func `A state that is held when its store is closed is read and made anew as before`() async throws {
     let disk = MemoryFileSystem()
     try await Self.saveLarge(disk)
