@@ -51,7 +51,6 @@ public struct Consumer: Sendable {
     var (state, version) = try await load()
     state.selection = options.selection.byName
     let ledger = ConsumerLedger(store, stream, options, state, version: version)
-    let start = try await start(state, ledger)
     let saver = Task { [options] in
       while !Task.isCancelled {
         try await Task.sleep(for: max(options.saveInterval, .milliseconds(1)))
@@ -61,6 +60,7 @@ public struct Consumer: Sendable {
     }
     defer { saver.cancel() }
     do {
+      let start = try await start(state, ledger)
       for try await append in store.feed(of: options.selection, from: start, until: end) {
         try await pass(append, ledger, handle)
       }
@@ -80,7 +80,8 @@ public struct Consumer: Sendable {
     guard state.at == nil else { return try Self.point(of: state, in: stream) }
     guard options.start == .head else { return options.start }
     let head = store.head
-    try await ledger.begin(at: head)
+    // A store that is open for reading takes no position.
+    if !store.log.isReadOnly { try await savingAgain { try await ledger.begin(at: head) } }
     return .position(head)
   }
 
@@ -124,14 +125,14 @@ extension Consumer {
           throw isEnd(error) ? error : Refusal(error: error) as any Error
         }
         let effects = ConsumerLedger.Effects(events: batch.events, expectations: batch.expectations)
-        return try await save(append, effects, ledger)
+        return try await pass(append, effects, ledger)
       } catch let refusal as Refusal {
         if try await retries.next() { continue }
         guard options.onFailure == .setAside else {
           try? await ledger.halt(at: append, refusal.error)
           throw refusal.error
         }
-        return try await ledger.setAside(append, refusal.error)
+        return try await savingAgain { try await ledger.setAside(append, refusal.error) }
       }
     }
   }
@@ -142,17 +143,23 @@ extension Consumer {
   }
 
   /// Appends what a handler has added, with the position, or notes that it has added nothing.
-  private nonisolated(nonsending) func save(
+  private nonisolated(nonsending) func pass(
     _ append: RecordedAppend, _ effects: ConsumerLedger.Effects, _ ledger: ConsumerLedger
   ) async throws {
+    do throws(any Error) { try await savingAgain { try await ledger.pass(append, with: effects) } } catch {
+      switch error as? StoreError {
+      case .conflict, .idReused, .invalid: throw effects.events.isEmpty ? error : Refusal(error: error)
+      default: throw error
+      }
+    }
+  }
+
+  /// Saves, and tries again while the disk is full, as often as the options say of a handler.
+  private nonisolated(nonsending) func savingAgain(_ save: () async throws -> Void) async throws {
     var retries = Retries(options)
     while true {
-      do throws(any Error) { return try await ledger.pass(append, with: effects) } catch {
-        switch error as? StoreError {
-        case .full: guard try await retries.next() else { throw error }
-        case .conflict, .idReused, .invalid: throw effects.events.isEmpty ? error : Refusal(error: error)
-        default: throw error
-        }
+      do throws(any Error) { return try await save() } catch {
+        guard case .full = error as? StoreError, try await retries.next() else { throw error }
       }
     }
   }
@@ -208,8 +215,8 @@ extension Consumer {
 }
 
 extension EventStore {
-  /// Whether it is open, not suspended, and can go on.
+  /// Whether it is open, not suspended, and can go on: after a failed sync its writer takes nothing more.
   fileprivate var isUsable: Bool {
-    (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil
+    log.tail.end == nil && (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil
   }
 }

@@ -168,8 +168,8 @@ extension EventStore {
       throw .invalid(what: "\(event.stream) is reserved for the position of a consumer")
     }
     guard event.type.utf8.first == UInt8(ascii: "$") else {
-      let category = Array(event.stream.category.utf8)
-      guard !documentCategories.withLock({ $0.contains(category) }) else {
+      let stream = event.stream
+      guard !documentCategories.withLock({ !$0.isEmpty && $0.contains(Array(stream.category.utf8)) }) else {
         throw .invalid(
           what: "\(event.stream) is in a category of documents, which takes no events of other types")
       }

@@ -67,6 +67,23 @@ import Testing
     try await next.close()
   }
 
+  @Test func `a consumer that is cancelled, or whose store is closed, before it begins just ends`()
+    async throws
+  {
+    for start in [LogPoint.head, .beginning] {
+      let store = EventStore.inMemory()
+      try await append(store, 1)
+      let consumer = store.consumer("none", options { $0.start = start })
+      let run = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await consumer.run { _, _ in }
+      }
+      try await run.value
+      try await store.close()
+      try await consumer.run { _, _ in }
+    }
+  }
+
   // MARK: Errors of the handler
 
   @Test func `a handler whose own task is cancelled, or whose other store is closed, has failed`()
@@ -117,6 +134,26 @@ import Testing
     }
   }
 
+  @Test func `a handler whose store can write no more ends at once`() async throws {
+    let disk = SimulatedDisk()
+    let store = try EventStore.open(disk, path: "/store", .readWrite, options: StoreOptions())
+    try await append(store, 1)
+    let consumer = store.consumer("last", options { $0.retryDelay = .seconds(3600) })
+    disk.onOperation { call in
+      call.operation == .syncData || call.operation == .sync ? .fail(SystemErrorCode.inputOutput) : .proceed
+    }
+    var callCount = 0
+    await #expect {
+      try await consumer.run { _, _ in
+        callCount += 1
+        try await append(store, 2)
+      }
+    } throws: { ($0 as? StoreError)?.reason == .poisoned }
+    #expect(callCount == 1)
+    disk.onOperation(nil)
+    try? await store.close()
+  }
+
   // MARK: Errors of a save
 
   @Test(arguments: [false, true])
@@ -135,14 +172,16 @@ import Testing
         return .fail(SystemErrorCode.noSpace)
       }
     }
-    func run(_ name: String, failing count: Int) async throws -> Int {
+    var callCount = 0
+    func run(_ name: String, failing count: Int, isRefused: Bool = false) async throws -> Int {
       let consumer = store.consumer(
         name, options { ($0.selection, $0.saveCount, $0.onFailure) = (.types("order"), 1, .setAside) })
-      var callCount = 0
+      callCount = 0
       failuresLeft.withLock { $0 = count }
       defer { failuresLeft.withLock { $0 = 0 } }
       try await consumer.run(until: .caughtUp) { append, batch in
         callCount += 1
+        if isRefused { throw Refusal() }
         if hasEffects { try batch.append(NewEvent("done", in: "done/\(callCount)", .null)) }
       }
       return callCount
@@ -152,9 +191,13 @@ import Testing
     await #expect {
       _ = try await run("ended", failing: 1_000)
     } throws: { error in if case .full = error as? StoreError { true } else { false } }
+    #expect(callCount == 1)
     let ended = try await store.consumer("ended", options()).status()
     #expect(ended.setAsideCount == 0 && ended.position == nil)
     #expect(try await run("ended", failing: 0) == 2)
+    // What the handler refuses is set aside once there is room: it is called four times for each of two appends.
+    #expect(try await run("refusing", failing: 3, isRefused: true) == 8)
+    #expect(try await store.consumer("refusing").status().setAsideCount == 2)
     disk.onOperation(nil)
     try await store.close()
   }
