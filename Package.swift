@@ -203,7 +203,10 @@ let package = Package(
     .testTarget(
       name: "TicketDeskTests", dependencies: ["TicketDesk", "Strata"],
       path: "Tools/Examples/TicketDesk/Tests/TicketDeskTests"),
-    .target(name: "LiveListSwiftUI", dependencies: ["Strata"], path: "Tools/Examples/LiveListSwiftUI"),
+    // Only public names compile: others of the package may be those of SwiftUI, too.
+    .target(
+      name: "LiveListSwiftUI", dependencies: ["Strata"], path: "Tools/Examples/LiveListSwiftUI",
+      packageAccess: false),
     // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",

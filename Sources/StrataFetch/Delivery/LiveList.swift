@@ -50,7 +50,7 @@ where Item.ID: DocumentID {
     follow()
   }
 
-  isolated deinit {
+  deinit {
     following?.cancel()
     loading?.cancel()
   }

@@ -1,9 +1,8 @@
 // Conversions to the types that Apple's list views take. Compiled on Apple's platforms only.
 
-internal import StrataLists
-
 #if (canImport(UIKit) && !os(watchOS)) || (canImport(AppKit) && !targetEnvironment(macCatalyst))
   public import Foundation
+  public import StrataLists
 
   #if canImport(UIKit)
     public import UIKit
@@ -20,6 +19,11 @@ internal import StrataLists
   extension [ListIndex] {
     /// The index paths, in the same order.
     public var indexPaths: [IndexPath] { map(\.indexPath) }
+
+    #if !canImport(UIKit)
+      /// The index paths as AppKit's collection views take them.
+      public var indexPathSet: Set<IndexPath> { Set(indexPaths) }
+    #endif
   }
 
   extension [Int] {

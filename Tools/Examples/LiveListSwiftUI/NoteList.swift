@@ -11,13 +11,15 @@
   }
 
   /// Notes in sections, kept live: every change of the store moves, inserts and deletes rows.
+  ///
+  /// What owns the collection makes the list, once, and keeps it: `NoteList.of(notes)`. A view that made it in its `init`
+  /// would make another one each time its parent is drawn.
   @MainActor
   struct NoteList: View {
-    @State private var list: LiveList<Note, String>
+    let list: LiveList<Note, String>
 
-    init(_ notes: DocumentCollection<Note>) {
-      let request = ListRequest(Note.self).sectioned(by: \.folder).sorted(by: \.title)
-      _list = State(initialValue: LiveList(request, from: notes))
+    static func of(_ notes: DocumentCollection<Note>) -> LiveList<Note, String> {
+      LiveList(ListRequest(Note.self).sectioned(by: \.folder).sorted(by: \.title), from: notes)
     }
 
     var body: some View {
