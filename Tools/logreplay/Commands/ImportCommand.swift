@@ -199,7 +199,7 @@ struct ImportCommand: AsyncParsableCommand {
   private func lineChoices() throws(CommandFailure) -> ImportLines.Choices {
     guard ref == nil else { throw usage("--ref applies only to git", next: "leave it out") }
     guard let table else { throw usage("the table is missing", next: "name it with --table") }
-    guard !table.isEmpty, !table.contains("/"), !table.hasPrefix("$") else {
+    guard !table.isEmpty, !table.utf8.contains(UInt8(ascii: "/")), !StoreTables.isInternal(table) else {
       throw usage(
         "\(String(reflecting: table)) is not a table's name",
         next: "a table's name is not empty, contains no slash, and does not begin with a dollar sign")

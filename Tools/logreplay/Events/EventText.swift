@@ -99,13 +99,19 @@ struct EventTable {
     if widths == nil {
       widths = fitted(
         (0..<Self.titles.count).map { column in
-          let needed = ([Self.titles] + rows).map { $0[column].count }.max() ?? 0
+          let needed = ([Self.titles] + rows).map { length(of: $0[column], in: column) }.max() ?? 0
           return column == Self.payload ? needed : min(Self.widthMax, needed)
         })
       write(Self.titles, isTitle: true, to: &bytes)
     }
     for row in rows { write(row, isTitle: false, to: &bytes) }
     rows.removeAll(keepingCapacity: true)
+  }
+
+  /// How many characters a value has. Payloads may be long, so those that no terminal can show are not counted.
+  private func length(of value: String, in column: Int) -> Int {
+    guard column == Self.payload else { return value.count }
+    return width.map { value.prefix($0 + 1).count } ?? 0
   }
 
   /// The widths of columns that need the given ones: those of the stream and the type are reduced, as far as the row
@@ -129,7 +135,8 @@ struct EventTable {
   private func write(_ row: [String], isTitle: Bool, to bytes: inout [UInt8]) {
     let widths = widths ?? []
     let needed = row.enumerated().map { column, value in
-      column == Self.payload ? value.count : max(value.count, widths[column])
+      let length = length(of: value, in: column)
+      return column == Self.payload ? length : max(length, widths[column])
     }
     let limits = fitted(needed)
     let gap = String(repeating: " ", count: Self.gap)
@@ -141,10 +148,14 @@ struct EventTable {
         left -= gap.count
       }
       let limit = column == Self.payload ? left : min(left, limits[column])
-      let value = value.count > limit ? String(value.prefix(limit - 1)) + "…" : value
+      let isCut = length(of: value, in: column) > limit
+      let value = isCut ? String(value.prefix(limit - 1)) + "…" : value
       let shown = Self.colors[column].map { people.colored(value, isTitle ? .dim : $0) } ?? value
-      let width = column == Self.payload ? value.count : min(limit, widths[column])
-      let padding = PeopleText.padding(value, to: width)
+      guard column != Self.payload else {
+        line += shown
+        break
+      }
+      let padding = PeopleText.padding(value, to: min(limit, widths[column]))
       // Numbers are right-aligned.
       line += column == 0 || column == 3 ? padding + shown : shown + padding
       left -= value.count + padding.count

@@ -57,10 +57,13 @@ struct StoreTables {
     types.contains { type.elementsEqual($0) }
   }
 
+  /// Whether a table is one of Strata's own.
+  static func isInternal(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "$") }
+
   /// The store's only table, which the command line need not name.
   func only() throws -> String {
     let (names, damage) = try found()
-    let own = names.filter { !$0.hasPrefix("$") }
+    let own = names.filter { !Self.isInternal($0) }
     if own.count == 1 { return own[0] }
     guard !own.isEmpty else { throw damage ?? missing("the store has no tables", names) }
     throw CommandFailure(
@@ -76,7 +79,7 @@ struct StoreTables {
   }
 
   private func missing(_ what: String, _ names: [String]) -> CommandFailure {
-    let own = names.filter { !$0.hasPrefix("$") }
+    let own = names.filter { !Self.isInternal($0) }
     return CommandFailure(
       ExitStatus.notFound, what, at: opened.path,
       next: own.isEmpty

@@ -9,7 +9,7 @@ struct TableCounts {
 
   /// - Parameter all: whether tables whose names begin with `$` are included.
   init(_ set: TableSet, all: Bool) {
-    counts = set.tables.filter { all || !$0.name.hasPrefix("$") }.map { ($0.name, $0.count) }
+    counts = set.tables.filter { all || !StoreTables.isInternal($0.name) }.map { ($0.name, $0.count) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
