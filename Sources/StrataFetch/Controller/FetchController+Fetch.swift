@@ -104,7 +104,7 @@ extension FetchController {
     _ = change { state in state.replaceRequest(by: state.request) }
     Task.detached { [weak self] in
       guard let self else { return }
-      _ = try? await fetch(reaching: rows.store.head.sequence)
+      do { _ = try await fetch(reaching: rows.store.head.sequence) } catch { followAgain() }
     }
   }
 
