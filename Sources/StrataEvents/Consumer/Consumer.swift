@@ -216,7 +216,5 @@ extension Consumer {
 
 extension EventStore {
   /// Whether it is open, not suspended, and can go on: after a failed sync its writer takes nothing more.
-  fileprivate var isUsable: Bool {
-    log.tail.end == nil && (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil
-  }
+  fileprivate var isUsable: Bool { log.tail.end == nil && isOpen }
 }

@@ -1,7 +1,7 @@
 // An order to erase events, and its result.
 
 internal import StrataDocuments
-internal import StrataLog
+package import StrataLog
 
 /// An order to erase the content of events. The log keeps the order, so it should name no more than it must.
 public struct Erasure: Sendable, Hashable {
@@ -46,7 +46,7 @@ extension Erasure {
   }
 
   /// Decodes the order from its event.
-  init(_ event: RecordedEvent) throws(StoreError) {
+  package init(_ event: RecordedEvent) throws(StoreError) {
     let order = try Self.decoded(ErasureEvent.Order.self, event)
     streams = order.streams.map { StreamName($0) }
     sequences = []
@@ -57,6 +57,11 @@ extension Erasure {
       sequences.append(pair[0]...pair[1])
     }
     reason = order.reason
+  }
+
+  /// Whether the order names an event, provided that it comes after it. O(streams + ranges).
+  package func names(_ event: RecordedEvent) -> Bool {
+    streams.contains(event.stream) || sequences.contains { $0.contains(event.sequence) }
   }
 
   static func decoded<Value: Decodable>(

@@ -36,21 +36,6 @@ public final class EventStore: Sendable {
   /// Objects that higher modules keep for as long as the store lives, at most one per type.
   private let attachments: Lock<[ObjectIdentifier: any AnyObject & Sendable]>
 
-  /// Lets the attachments do what must be done before the log is closed or suspended. Blocks.
-  /// Ends what works on the store, and lets it go on once the store was closed or suspended: it then finds that.
-  func endAttachments(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-    let endings = endAttachments()
-    defer { for end in endings { end() } }
-    try body()
-  }
-
-  private func endAttachments() -> [@Sendable () -> Void] {
-    guard (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil else { return [] }
-    return attachments.withLock { Array($0.values) }.compactMap { kept in
-      (kept as? any StoreAttachment)?.storeWillClose()
-    }
-  }
-
   /// What every event appended through this object gets as metadata, unless the event has its own.
   let attribution: DocumentObject
 
@@ -80,6 +65,23 @@ public final class EventStore: Sendable {
       return made
     }
   }
+
+  /// Ends what attachments work on, closes or suspends the log, and lets them go on, which finds that it is. Blocks.
+  func endAttachments(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    let endings = endAttachments()
+    defer { for end in endings { end() } }
+    try body()
+  }
+
+  private func endAttachments() -> [@Sendable () -> Void] {
+    guard isOpen else { return [] }
+    return attachments.withLock { Array($0.values) }.compactMap { kept in
+      (kept as? any StoreAttachment)?.storeWillClose()
+    }
+  }
+
+  /// Whether it is neither closed nor suspended, and has its lock if it writes.
+  var isOpen: Bool { (try? log.isReadOnly ? log.checkOpen() : log.checkWrites()) != nil }
 
   /// The threads and the clock of the store.
   package var machine: StoreMachine { log.options.machine }

@@ -1,6 +1,5 @@
 // Tells a row whose events were erased from one that never was.
 
-internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
@@ -51,18 +50,7 @@ struct RowErasure {
 
   /// Whether an event orders the erasure of another.
   private static func erases(_ order: RecordedEvent, _ event: RecordedEvent) -> Bool {
-    guard order.type == ErasureEvent.order, order.sequence > event.sequence,
-      let content = try? order.document()
-    else { return false }
-    if case .array(let streams)? = content["streams"], streams.contains(.string(event.stream.text)) {
-      return true
-    }
-    guard case .array(let ranges)? = content["sequences"] else { return false }
-    return ranges.contains { range in
-      guard case .array(let bounds) = range, bounds.count == 2, case .int(let low) = bounds[0],
-        case .int(let high) = bounds[1]
-      else { return false }
-      return low <= event.sequence && event.sequence <= high
-    }
+    guard order.type == ErasureEvent.order, order.sequence > event.sequence else { return false }
+    return (try? Erasure(order))?.names(event) ?? false
   }
 }
