@@ -1,10 +1,15 @@
 // A day at the desk, in a folder that is given, or in memory.
 
+import Foundation
 import Strata
 import TicketDesk
 
 let path = CommandLine.arguments.dropFirst().first
 let store = if let path { try await EventStore.open(at: path) } else { EventStore.inMemory() }
+guard store.head.sequence == 0 else {
+  print("\(path ?? "the store") has events: a day at the desk begins in an empty folder")
+  exit(64)
+}
 let desk = TicketDesk(store)
 
 // A live list, on a task of its own: it prints each change until the desk is closed.
@@ -32,7 +37,7 @@ for section in now.sectionIdentifiers {
 }
 let before = try await desk.list.snapshot(at: .sequence(2))
 print("before it was assigned:", before.sectionIdentifiers, "by", try await desk.list.why("2"))
-print("mails:", try await store.events(in: "mail/outbox").compactMap { try $0.decode(MailEvent.self) })
+print("mails:", try await store.events(in: "mail/2").compactMap { try $0.decode(MailEvent.self) })
 let check = try await store.check(decoding: [TicketEvent.self, MailEvent.self])
 print("what this program cannot read:", check.problems)
 

@@ -60,14 +60,18 @@ public struct TicketDesk: Sendable {
     options.selection = .category("ticket").types("ticket.closed")
     try await store.consumer("notifier", options).run(until: end) { append, batch in
       for event in append.events {
-        guard let ticket = try await tickets[event.stream.id] else { continue }
-        try batch.append([MailEvent.queued(to: ticket.customer, about: ticket.title)], to: "mail/outbox")
+        let id = event.stream.id
+        guard let ticket = try await tickets[id] else { continue }
+        try batch.append([MailEvent.queued(to: ticket.customer, about: ticket.title)], to: "mail/\(id)")
       }
     }
   }
 
-  /// Removes what a ticket said, from the log and from every list, for good.
+  /// Removes what a ticket said, and the mail about it, from the log and from every list, for good.
   public func forget(_ id: String, because reason: String) async throws {
-    try await store.erase(Erasure(streams: ["ticket/\(id)"], because: reason))
+    var streams: [StreamName] = ["ticket/\(id)"]
+    let mail: StreamName = "mail/\(id)"
+    if try await store.version(of: mail) > 0 { streams.append(mail) }
+    try await store.erase(Erasure(streams: streams, because: reason))
   }
 }

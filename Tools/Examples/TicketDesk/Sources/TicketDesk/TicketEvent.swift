@@ -20,7 +20,7 @@ public enum TicketEvent: DomainEvent, Equatable {
   ]
 }
 
-/// A mail that is to be sent. All of them are in the stream `mail/outbox`.
+/// A mail that is to be sent. The one about ticket 42 is in the stream `mail/42`, so that it can be erased with it.
 public enum MailEvent: DomainEvent, Equatable {
   case queued(to: String, about: String)
 
