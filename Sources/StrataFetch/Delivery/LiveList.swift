@@ -12,12 +12,12 @@ public import StrataTables
 @MainActor @Observable
 public final class LiveList<Item: Identifiable & Sendable, Section: Hashable & Sendable>
 where Item.ID: DocumentID {
-  public enum Phase: Sendable {
+  public enum Phase: Sendable, Equatable {
     case loading
     case ready
     /// The list could not be fetched, or cannot continue. What was shown stays.
     case failed(ListError)
-    /// The store was closed or the controller cancelled. What was shown stays.
+    /// The store was closed, or the controller or this list was cancelled. What was shown stays.
     case ended
   }
 
@@ -31,12 +31,12 @@ where Item.ID: DocumentID {
   /// The controller whose updates are shown.
   @ObservationIgnored public nonisolated let controller: FetchController<Item, Section>
   @ObservationIgnored private var following: Task<Void, Never>?
+  /// How often following began: a task that was cancelled may still deliver an update.
+  @ObservationIgnored private var followCount = 0
   /// The task that keeps `progress` up to date while the list is loading.
   @ObservationIgnored private var loading: Task<Void, Never>?
   /// The request that was in force when following began.
   @ObservationIgnored private var followed: ListRequest<Item, Section>?
-  /// Whether following ended with an error.
-  @ObservationIgnored private var hasFailed = false
 
   /// - Parameter source: a collection of documents, or a table of a projection.
   public convenience init(
@@ -58,42 +58,44 @@ where Item.ID: DocumentID {
   /// Stops following. What was shown stays.
   public func cancel() {
     following?.cancel()
-    following = nil
-    hasFailed = false
-    endLoading()
+    end()
   }
 
-  /// Replaces the request; the list changes by one difference. A list that has failed starts again, so this is also how
-  /// to retry: `try await list.apply(list.controller.request)`.
+  /// Replaces the request; the list changes by one difference. A list that has failed or was cancelled starts again, so
+  /// this is also how to retry: `try await list.apply(list.controller.request)`.
   public func apply(_ request: ListRequest<Item, Section>) async throws {
     try await controller.apply(request)
-    if hasFailed { follow() }
+    if following == nil { follow() }
   }
 
-  /// Changes the request in force; the list changes by one difference.
+  /// Changes the request in force, as `apply(_:)` does; the list changes by one difference.
   public func apply(
     changing change: @Sendable (inout ListRequest<Item, Section>) -> Void
   ) async throws {
     try await controller.apply(changing: change)
-    if hasFailed { follow() }
+    if following == nil { follow() }
   }
 
   private func follow() {
-    hasFailed = false
     followed = controller.request
-    following = Task { [weak self, updates = controller.updates] in
+    followCount += 1
+    following = Task { [weak self, updates = controller.updates, count = followCount] in
       do throws(ListError) {
         for try await update in updates {
-          guard let self else { return }
+          guard let self, isFollowing(count) else { return }
           show(update)
         }
-        self?.end()
+        if let self, isFollowing(count) { end() }
       } catch {
-        self?.fail(error)
+        if let self, isFollowing(count) { fail(error) }
       }
     }
-    if snapshot == nil { load() }
+    guard snapshot == nil else { return }
+    phase = .loading
+    load()
   }
+
+  private func isFollowing(_ count: Int) -> Bool { following != nil && count == followCount }
 
   private func load() {
     loading?.cancel()
@@ -121,20 +123,17 @@ where Item.ID: DocumentID {
   }
 
   private func end() {
-    guard following != nil else { return }
     phase = .ended
     following = nil
     endLoading()
   }
 
   private func fail(_ error: ListError) {
-    guard following != nil else { return }
     // The request that failed is no longer in force.
     if followed != controller.request { return follow() }
     phase = .failed(error)
     following = nil
     endLoading()
-    hasFailed = true
   }
 
   /// The sections in order, each with its rows.
@@ -180,18 +179,27 @@ where Item.ID: DocumentID {
   }
 
   public var startIndex: Int { 0 }
-  public subscript(item: Int) -> ListRow<Item> {
+  public subscript(item: Int) -> ListRow<Item, Section> {
     precondition(item >= 0 && item < endIndex, "row \(item) is out of range: there are \(endIndex)")
-    let id = snapshot.itemIdentifier(at: ListIndex(section: place, item: item))
-    return ListRow(id: id, item: snapshot.row(for: id))
+    return ListRow(snapshot, at: ListIndex(section: place, item: item))
   }
 }
 
-/// A row of a list: its id and its content.
-public struct ListRow<Item: Identifiable & Sendable>: Identifiable, Sendable where Item.ID: DocumentID {
+/// A row of a list: its id, found in O(log n), and its content.
+public struct ListRow<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Identifiable, Sendable
+where Item.ID: DocumentID {
   public let id: Item.ID
-  /// Nil if the row cannot be decoded; `snapshot.problems` says why.
-  public let item: Item?
+  private let snapshot: ListSnapshot<Item, Section>
+  private let index: ListIndex
+
+  init(_ snapshot: ListSnapshot<Item, Section>, at index: ListIndex) {
+    (self.snapshot, self.index) = (snapshot, index)
+    id = snapshot.itemIdentifier(at: index)
+  }
+
+  /// The content, which each call reads and decodes: a view that asks for the ids of all rows decodes none. Nil if the
+  /// row cannot be decoded; `snapshot.problems` says why. O(log n), and the decoding of the row.
+  public var item: Item? { snapshot.row(at: index) }
 }
 
 extension ListSnapshot {

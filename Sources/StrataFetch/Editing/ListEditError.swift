@@ -6,7 +6,7 @@ public import StrataLog
 /// The errors of editing. If one is thrown, nothing was appended, except for `store` with the reason `poisoned`: then
 /// the edit may or may not be in the log after the next open, so look at the list there before you repeat it. A task
 /// that is cancelled while it waits for its turn gets `CancellationError`, and nothing was appended.
-public enum ListEditError: Error, Sendable {
+public enum ListEditError: Error, Equatable, Sendable {
   /// The list cannot be edited in this way: a sentence that gives the reason.
   case notEditable(String)
   /// The row does not exist, or is not in the list: a sentence that says which.

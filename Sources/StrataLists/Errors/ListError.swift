@@ -3,7 +3,7 @@
 public import StrataLog
 
 /// The errors of lists. A cancelled task, and a call on a cancelled list, get `CancellationError`.
-public enum ListError: Error, Sendable {
+public enum ListError: Error, Equatable, Sendable {
   /// The request's filter is malformed: the position, and what to write instead.
   case filter(FilterError)
   /// The store cannot continue.

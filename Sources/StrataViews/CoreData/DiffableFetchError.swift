@@ -3,7 +3,7 @@
 public import StrataLists
 
 /// The errors of a diffable fetch controller's fetches.
-public enum DiffableFetchError: Error, Sendable {
+public enum DiffableFetchError: Error, Equatable, Sendable {
   /// The request has no sort keys. For a fetched results controller that is an error, and so it is here; a
   /// `FetchController` lists its rows in the order in which they were created. Add a sort key.
   case fetchWithoutSortKeys

@@ -12,7 +12,7 @@ public enum DiffableSnapshotError: Error, Hashable, Sendable {
   case duplicateSection(String)
   /// The item occurs twice in one call.
   case duplicateItem(String)
-  /// Two identifiers of a list differ in their bytes but are equal in Swift.
+  /// Two identifiers of a list differ in their bytes but are equal in Swift; or, given twice, one is not equal to itself.
   case identifiersCollide(String, String)
   /// The changes are not changes of this snapshot. The text says where they do not fit.
   case changesDoNotFit(String)
@@ -31,6 +31,11 @@ extension DiffableSnapshotError: CustomStringConvertible {
       "the section \(section) is named twice in one call; name each section once"
     case .duplicateItem(let item):
       "the item \(item) is named twice in one call; name each item once"
+    case .identifiersCollide(let a, let b) where a.utf8.elementsEqual(b.utf8):
+      """
+      the identifier \(escaped(a)) is not equal to itself in Swift; create the snapshot with init(byteWise:), whose keys \
+      are compared by their bytes
+      """
     case .identifiersCollide(let a, let b):
       """
       the identifiers \(escaped(a)) and \(escaped(b)) are different in the list but equal in Swift; create the \

@@ -4,7 +4,7 @@ public import StrataLists
 
 /// One stage of a change: a batch update, and the data after it.
 @frozen
-public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
+public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {
   public enum Kind: Int, Hashable, Sendable, CaseIterable {
     /// Cells of items that stay in view are given their new content, at their old positions.
     case updates

@@ -266,5 +266,6 @@ internal import Testing
       "\(DiffableSnapshotError.unknownItem("9"))".contains("the item 9 is not in the snapshot; append it"))
     #expect(
       "\(DiffableSnapshotError.identifiersCollide("é", "e\u{301}"))".contains(#""\u{00E9}" and "e\u{0301}""#))
+    #expect("\(DiffableSnapshotError.identifiersCollide("nan", "nan"))".contains("not equal to itself"))
   }
 }
