@@ -30,6 +30,7 @@ extension Workload {
         // What made the store has left its own.
         if !isMade { aim("resident memory while it answers", Double(memory.resident) / 1e6, 150, "MB") }
       }
+      try await StrataPast.held(store, bench.rounds * 40)
       try tool(store, bench.rounds * 4)
       let shorter = PastStore(
         PastShape(eventCount: shape.eventCount / 10, rowCount: shape.rowCount, order: order),
