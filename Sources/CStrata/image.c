@@ -64,6 +64,12 @@ static size_t image_identity(const uint8_t *base, uint8_t *identity, size_t capa
 }
 #endif
 
+uintptr_t strata_image_offset(uintptr_t address) {
+  Dl_info found;
+  if (dladdr((const void *)address, &found) == 0 || found.dli_fbase == NULL) return 0;
+  return address - (uintptr_t)found.dli_fbase;
+}
+
 size_t strata_image_identity(const void *address, uint8_t *identity, size_t capacity) {
   Dl_info found;
   if (dladdr(address, &found) == 0 || found.dli_fbase == NULL) return 0;

@@ -171,5 +171,7 @@ int strata_thread_is_current(uintptr_t thread);
 /// Copies the identity that the linker gave to the executable or library that holds an address: the same bytes for each
 /// run of one build. Returns their number, 0 if there is none.
 size_t strata_image_identity(const void *address, uint8_t *identity, size_t capacity);
+/// How far an address is from the begin of the executable or library that holds it; 0 if none does.
+uintptr_t strata_image_offset(uintptr_t address);
 
 #endif

@@ -4,6 +4,25 @@ internal import CStrata
 
 /// The executable or library that holds the code of a type.
 package enum ProgramImage {
+  /// The full name of a type, the same in each run of one build.
+  package static func name(of type: Any.Type) -> String { stable(String(reflecting: type)) }
+
+  /// A text with names of types, made the same in each run of one build. Swift names a private or a local type by an
+  /// address, which is another one in each run; here it counts from the begin of the image that has it.
+  package static func stable(_ text: String) -> String {
+    let mark = "(unknown context at $"
+    let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+    return parts.dropFirst().reduce(into: String(parts[0])) { stable, part in
+      let digits = part.prefix { $0.isHexDigit }
+      let offset = UInt(digits, radix: 16).map { strata_image_offset($0) } ?? 0
+      if offset > 0 {
+        stable += "(unknown context at +\(String(offset, radix: 16))\(part[digits.endIndex...])"
+      } else {
+        stable += mark + part
+      }
+    }
+  }
+
   /// A text that is the same in each run of one build of that image, and another one for any other build: the identity
   /// that the linker gives it. Nil if it gave none, and for a type that is made while the program runs, as those of
   /// generic types are.

@@ -1,5 +1,7 @@
 // The key paths that identify parts of requests.
 
+internal import StrataBase
+
 /// A key path that can be compared and sent between threads.
 struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
@@ -9,9 +11,10 @@ struct AnyKeyPathBox: Hashable, Sendable {
 }
 
 extension AnyKeyPath {
-  /// The key path as text, the same in every process; nil for a computed property, whose text is an address.
+  /// The key path as text, the same in every process of one build; nil for a computed property, whose text is an address.
   var storedName: String? {
     let text = "\(self)"
-    return text.contains("<computed") ? nil : "\(String(reflecting: type(of: self))) \(text)"
+    guard !text.contains("<computed") else { return nil }
+    return ProgramImage.stable("\(String(reflecting: type(of: self))) \(text)")
   }
 }

@@ -1,5 +1,7 @@
 // What makes two predicates the same condition.
 
+internal import StrataBase
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -28,7 +30,7 @@ struct PredicateIdentity: Hashable, Sendable {
   /// Nil if a part of the predicate is not comparable. O(size of the expression and of the captured values).
   init?<Item>(_ predicate: Predicate<Item>) {
     shape = ObjectIdentifier(type(of: predicate.expression))
-    shapeName = String(reflecting: type(of: predicate.expression))
+    shapeName = ProgramImage.name(of: type(of: predicate.expression))
     let input: PredicateExpressions.Variable<Item> = predicate.variable
     var variables = [input.key]
     guard gather(predicate.expression, &variables) else { return nil }

@@ -1,5 +1,6 @@
 // Lists that are kept on disk, so that the next process shows them without building them.
 
+internal import StrataBase
 internal import StrataLog
 internal import StrataTables
 
@@ -29,7 +30,7 @@ extension ListRequest {
   func keptView(_ calls: ProgramCalls) throws(ListError) -> KeptView? {
     guard let kept else { return nil }
     var text = KeptText()
-    text.add("item", calls == .none ? "document" : String(reflecting: Item.self))
+    text.add("item", calls == .none ? "document" : ProgramImage.name(of: Item.self))
     if let section { text.add("section", section) }
     text.add(orderIdentity)
     text.add("nils last", "\(areNilsLast)")

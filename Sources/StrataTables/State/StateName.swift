@@ -119,7 +119,9 @@ struct StateFingerprint {
       let type = Swift.type(of: projection)
       // Without an identity of the program nothing says whether its code is the same.
       guard let identity = ProgramImage.identity(of: type) else { return nil }
-      text += " of \(String(reflecting: type))"
+      text += " of \(ProgramImage.name(of: type))"
+      // Tables of a fold that goes on after a failure are none of one that halts at it.
+      if type.onFailure == .halt { text += " halting" }
       build = XXH64.of(Array(identity.utf8))
     }
     code = XXH64.of(Array(text.utf8))

@@ -30,7 +30,70 @@ private struct VersionedTally: Projection {
   }
 }
 
+/// A projection whose policy changes between two builds.
+private struct Undecided: Projection {
+  struct Refusal: Error {}
+
+  static let name = "undecided"
+  static let version = 1
+  static let policy = Lock(ProjectionFailurePolicy.record)
+  static var onFailure: ProjectionFailurePolicy { policy.withLock { $0 } }
+
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+    guard case .int(let number) = try event.payload.document() else { return }
+    if number < 0 { throw Refusal() }
+    let known = tables[TallyProjection.rows, event.stream.id]?.count ?? 0
+    tables[TallyProjection.rows, event.stream.id] = TallyProjection.Row(
+      id: "", count: known + Int(number), text: "")
+  }
+}
+
+private struct Generic<Value> {}
+
 @Suite struct StateIdentityTests {
+  @Test func `a type without a name outside its file is named without its address in this run`() {
+    struct Local {}
+    for type: Any.Type in [Local.self, OtherTally.self, Generic<OtherTally>.self] {
+      let name = ProgramImage.name(of: type)
+      #expect(String(reflecting: type).contains("$") && !name.contains("$"), "\(name)")
+      #expect(name == ProgramImage.name(of: type) && name.contains("(unknown context at +"), "\(name)")
+    }
+    #expect(ProgramImage.name(of: Local.self) != ProgramImage.name(of: OtherTally.self))
+    #expect(ProgramImage.name(of: Int.self) == "Swift.Int")
+    let unreadable = "a (unknown context at $) b (unknown context at $1) c"
+    #expect(ProgramImage.stable(unreadable) == unreadable)
+  }
+
+  @Test func `a projection that halts from now on does not go on with tables that left events out`()
+    async throws
+  {
+    let disk = SimulatedDisk()
+    let folding = Folding.own(Undecided())
+    for policy in [ProjectionFailurePolicy.record, .halt] {
+      Undecided.policy.withLock { $0 = policy }
+      let store = try StateStore.open(disk)
+      let projector = store.projector(folding)
+      let numbers: [Int64] = policy == .record ? [1, -1, 1] : [1]
+      for number in numbers {
+        try store.appendAny([NewEvent("counted", in: "counter/a", .int(number))])
+      }
+      for _ in 0..<2 where policy == .halt {
+        await #expect {
+          try await projector.state(reaching: 4)
+        } throws: { error in
+          (error as? StoreError)?.what.contains("cannot apply event 2, and halts before it") ?? false
+        }
+      }
+      if policy == .record {
+        let state = try await projector.state(reaching: 3)
+        #expect(state.failures.count == 1)
+        try store.checkpointBlocking()
+      }
+      try store.closeBlocking()
+    }
+    Undecided.policy.withLock { $0 = .record }
+  }
+
   private func disk(_ foldings: [Folding] = [StateStore.documents, StateStore.tally]) throws -> SimulatedDisk
   {
     let disk = SimulatedDisk()
