@@ -32,13 +32,15 @@ extension RunSet {
     for table in tables where table.first <= sequence {
       let prefix = RunKey.make(table.number, UnsafeRawBufferPointer(start: nil, count: 0))
       let end = RunKey.make(table.number + 1, UnsafeRawBufferPointer(start: nil, count: 0))
+      let isListed = table.name.utf8.elementsEqual(list.table.utf8)
       let rows = try PastTree.make(
-        of: rowKeys, prefix: prefix, end: end, pageSize: TreePages.table, bottomPageCount: 1, cache,
+        of: rowKeys, prefix: prefix, end: end, pageSize: TreePages.table, bottomPageCount: 1,
+        isWanted: isListed, cache,
         healing.state.healing(table.name, .rows), noteDamage: healing.noteDamage, storedRows(at: sequence))
       let problems = try PastTree.make(
-        of: refused, prefix: prefix, end: end, pageSize: Tree().pageSize, bottomPageCount: 1, cache,
+        of: refused, prefix: prefix, end: end, pageSize: Tree().pageSize, bottomPageCount: 1,
+        isWanted: isListed, cache,
         healing.state.healing(table.name, .problems), noteDamage: healing.noteDamage, reasons(at: sequence))
-      let isListed = table.name.utf8.elementsEqual(list.table.utf8)
       let view = PastView(kept, of: rows, self, owner, at: sequence, cache, healing)
       made.append(
         Table(

@@ -49,21 +49,22 @@ final class PastTree: Sendable {
   /// - Parameters:
   ///   - end: the first key after them; nil for no bound.
   ///   - bottomPageCount: how many pages of runs are looked into for one key: few if values cost more than keys.
+  ///   - isWanted: whether the tree is looked into soon. Then a tree of few keys is made at once.
   ///   - healing: what makes a page that the runs have lost.
   ///   - noteDamage: called when they have lost one.
   static func make(
     of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, bottomPageCount: Int = 4,
-    _ cache: PageCache, _ healing: TreeHealing, noteDamage: @escaping @Sendable () -> Void,
-    _ values: @escaping Values
+    isWanted: Bool = true, _ cache: PageCache, _ healing: TreeHealing,
+    noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
   ) throws(StatePage.Damage) -> Tree {
     let tree = PastTree(
       keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
       noteDamage: noteDamage, values)
     let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in try tree.page(part, source) }
-    return try tree.tree(source)
+    return try tree.tree(source, isWanted)
   }
 
-  private func tree(_ source: PageSource) throws(StatePage.Damage) -> Tree {
+  private func tree(_ source: PageSource, _ isWanted: Bool) throws(StatePage.Damage) -> Tree {
     let total = try keys.count(from: prefix, to: end)
     guard let total = UInt32(exactly: total) else { throw StatePage.Damage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
@@ -71,7 +72,8 @@ final class PastTree: Sendable {
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
     var pages = try keys.pageCount(from: prefix, to: end)
     // Few keys may lie in many pages, beside others that are not there.
-    guard pages > bottomPageCount, max(Int(total), pages) > wholeCountMax else { return try content(part) }
+    let isLarge = pages > bottomPageCount && max(Int(total), pages) > wholeCountMax
+    if isWanted, !isLarge { return try content(part) }
     // Each level of pages leaves at most an eighth.
     while pages > bottomPageCount { (pages, part.height) = (pages / 8 + 1, part.height + 1) }
     // Most lists of the past are looked at in one place, or not at all.
