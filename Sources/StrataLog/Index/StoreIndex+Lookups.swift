@@ -45,8 +45,7 @@ extension StoreIndex {
   package func parts(
     of stream: [UInt8], after revision: UInt64, limit: Int = .max, builds: Bool = true
   ) throws(StoreError) -> [StreamPlaces] {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
+    let visible = try markCaughtUp().sequence
     return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       // How many events each segment holds, back to the one with the first revision wanted.
@@ -82,8 +81,7 @@ extension StoreIndex {
   /// How many visible events a stream holds. O(segments after the one with its last event), whatever the stream's
   /// length.
   package func revision(of stream: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64 {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
+    let visible = try markCaughtUp().sequence
     return try stream.lendBytes { (name) throws(StoreError) in
       let (tables, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
       if let newest { return newest.revision }
@@ -93,8 +91,7 @@ extension StoreIndex {
 
   /// The first sequence of the visible append with an id, or nil.
   package func first(ofID id: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64? {
-    if !isWriter { try catchUp() }
-    let visible = source.tail.mark.sequence
+    let visible = try markCaughtUp().sequence
     return try id.lendBytes { bytes throws(StoreError) in
       let (tables, first) = active.withLock { ($0, $0.first(ofID: bytes)) }
       if let first { return first <= visible ? first : nil }

@@ -15,9 +15,8 @@ extension StoreIndex {
   package func names(
     _ kind: IndexedKind, prefix: [UInt8] = [], after name: [UInt8]? = nil, limit: Int, builds: Bool = true
   ) throws(StoreError) -> [IndexedName] {
-    if !isWriter { try catchUp() }
+    let visible = try markCaughtUp().sequence
     let page = NamePage(prefix: prefix, after: name, limit: max(0, limit))
-    let visible = source.tail.mark.sequence
     let (tables, newest) = active.withLock { tables in
       (tables, kind.tags.map { tables.names($0, page, through: visible) })
     }
@@ -65,13 +64,13 @@ extension StoreIndex {
   package func places(
     of names: [[UInt8]], _ kind: IndexedKind, after sequence: UInt64, builds: Bool = true
   ) throws(StoreError) -> (ranges: [ClosedRange<UInt64>], through: UInt64) {
-    if !isWriter { try catchUp() }
-    let mark = source.tail.mark
+    let mark = try markCaughtUp()
     let keys = Set(names).flatMap { IndexKey.keys(of: $0, kind) }
     let begin = max(sequence, mark.logBegin - 1)
     guard begin < mark.sequence else { return ([], sequence) }
     let (tables, inTables) = active.withLock { tables -> (SegmentIndex, SequenceRanges?) in
       guard begin >= tables.firstSequence - 1 else { return (tables, nil) }
+      assert(tables.nextSequence > mark.sequence, "the tables hold what they are asked for")
       return (tables, .union(keys.map { tables.ranges(of: $0, after: begin, through: mark.sequence) }))
     }
     if let inTables { return (inTables.ranges, mark.sequence) }

@@ -69,6 +69,14 @@ package final class StoreIndex: Sendable {
     }
   }
 
+  /// The visible end, which the active index reaches. What another thread makes visible meanwhile may be in the index,
+  /// and is not promised: a mark that is read afterwards may be ahead of it.
+  func markCaughtUp() throws(StoreError) -> VisibleMark {
+    let mark = source.tail.mark
+    if !isWriter { try catchUp() }
+    return mark
+  }
+
   /// Throws if the active index does not end at a mark: another process changed the segment between two reads of it.
   func checkEnds(with mark: VisibleMark) throws(StoreError) {
     try active.withLock { index throws(StoreError) in try Self.check(index, endsWith: mark) }
