@@ -41,7 +41,7 @@ extension Log {
   /// size, compressed harder, followed by an index. Also rewrites a segment whose header has no mark of what is erased
   /// in it. O(bytes not yet sealed). Blocks.
   package func seal() throws(StoreError) -> SealOutcome {
-    let (_, _, sealer) = try writer()
+    let (queue, _, sealer) = try writer()
     try roll()
     var outcome = SealOutcome()
     for segment in closedSegments {
@@ -50,7 +50,7 @@ extension Log {
       case .rewritten: outcome.sealed += 1
       case .unchanged: break
       case .kept(let why): outcome.kept.append(.init(file: segment.path, why: why))
-      case .stopped: throw .closed
+      case .stopped: throw queue.failure ?? .closed
       }
       outcome.bytesBefore = outcome.bytesBefore.addingSaturated(before)
       outcome.bytesAfter = outcome.bytesAfter.addingSaturated(try sizeOnDisk(of: segment))
@@ -96,7 +96,7 @@ extension Log {
               .unsupported, file: segment.path, offset: 0, first: segment.firstSequence,
               last: sequences(ofClosed: segment).upperBound,
               what: "the segment holds \(why), which this version would lose if it rewrote it"))
-        case .stopped: throw .closed
+        case .stopped: throw try writer().queue.failure ?? .closed
         }
       } catch {
         guard error.isLocal else { throw error }

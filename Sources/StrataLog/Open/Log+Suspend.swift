@@ -109,6 +109,7 @@ extension Log {
         sealer.stop()
         sealer.finish()
         queue.end(.suspended, refusingPending: true)
+        committer.end()
         claim.head.close()
         throw error
       }

@@ -117,7 +117,7 @@ final class Sealer: Sendable {
       state.isBusy = true
       return false
     }
-    if isStopped { throw .closed }
+    if isStopped { return .stopped }
     defer {
       state.withLock { state in
         assert(state.isBusy, "only one segment is rewritten at a time")

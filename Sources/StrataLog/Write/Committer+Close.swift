@@ -24,6 +24,11 @@ extension Committer {
       if let failure { queue.changeEnd(to: failure) }
       source.tail.finish(failure ?? .closed)
     }
+    end()
+  }
+
+  /// Lets those go on who wait for the end. Without a thread, the writer ends with this alone.
+  func end() {
     ending.withLock { ending in
       assert(ending == nil, "a writer ends once")
       ending = Ending(failure: failure)

@@ -265,4 +265,37 @@ import Testing
     #expect(reader.mark.sequence == model.head)
     try reader.close()
   }
+
+  @Test func `what a suspension ended says that it was one`() throws {
+    let memory = MemoryFileSystem()
+    var model = LogModel()
+    var source = RandomAppends(seed: 3, sizeTypical: 200, sizeMax: 900)
+    let log = try writer(memory)
+    for _ in 0..<9 { try append(log, &model, &source) }
+    try log.roll()
+    let closed = log.closedSegments
+    #expect(!closed.isEmpty)
+    try log.suspend()
+    #expect(throws: StoreError.suspended) { try log.erase(in: closed) { _, _ in true } }
+    try log.close()
+  }
+
+  @Test func `a log whose resume found no thread is closed as often as somebody asks`() throws {
+    let memory = MemoryFileSystem()
+    let isRefused = Lock(false)
+    var options = Self.options()
+    options.machine = StoreMachine(
+      threads: ThreadStarter { (name, body) throws(FileSystemError) in
+        if name == "strata-commit", isRefused.withLock({ $0 }) {
+          throw FileSystemError("start thread", name, code: SystemErrorCode.inputOutput)
+        }
+        return try ThreadStarter.system.start(name, body)
+      })
+    let log = try writer(memory, options)
+    try log.suspend()
+    isRefused.withLock { $0 = true }
+    #expect(throws: StoreError.self) { try log.resume() }
+    try log.close()
+    try log.close()
+  }
 }
