@@ -142,12 +142,13 @@ package struct PosixFileSystem: FileSystem {
 
   package func absolutePath(_ path: String) -> String {
     guard !path.isEmpty, !path.hasPrefix("/") else { return path }
-    // If the working directory no longer has a path, relative paths lead nowhere, now or later.
+    // If the working directory no longer has a path, relative paths lead nowhere, now or later. If its path is not
+    // UTF-8, text cannot name it: its path with other bytes would be another folder's.
     guard let working = strata_working_directory() else { return path }
     defer { strata_free(working) }
+    guard let folder = String(validatingCString: working) else { return path }
     var names = Substring(path)
     while names.hasPrefix("./") { names = names.dropFirst(2).drop { $0 == "/" } }
-    let folder = String(cString: working)
     if names.isEmpty || names == "." { return folder }
     return folder.hasSuffix("/") ? "\(folder)\(names)" : "\(folder)/\(names)"
   }
