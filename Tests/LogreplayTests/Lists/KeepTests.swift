@@ -230,4 +230,19 @@ struct KeepTests {
     let info = try DocumentValue(json: try await folder.answer("info", "-o", "json"))
     #expect(states[0]["sequence"] == info["last"] && info["last"] != 8)
   }
+
+  @Test func `a kept list that moved to another table is not found in the first one`() async throws {
+    let folder = try await SampleFolder.list()
+    let store = try await folder.open()
+    try await store.append([NewEvent("$put", in: "other/1", ["n": 1])])
+    try await store.close()
+    for table in ["incident", "other"] {
+      let outcome = try await LogreplayProcess.run("keep", folder.store, "n", "--table", table, "--sort", "n")
+      #expect(outcome.code == 0, "\(outcome)")
+    }
+    #expect(try await LogreplayProcess.run("at", folder.store, "--view", "n").output.contains("other"))
+    #expect(try await LogreplayProcess.run("keep", folder.store, "n", "--remove").code == 0)
+    #expect(try await LogreplayProcess.run("at", folder.store, "--view", "n").code == 66)
+    #expect(try await LogreplayProcess.run("keep", folder.store, "n", "--remove").code == 66)
+  }
 }

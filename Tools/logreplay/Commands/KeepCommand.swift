@@ -77,14 +77,19 @@ struct KeepCommand: BlockingCommand {
     try tables.check(table)
     let list = try KeptList(name, options, table: table, times: times)
     let query = try list.query(options, times: times)
-    if try list != KeptList.definition(of: name, in: opened) {
+    // One that this version cannot read is replaced.
+    let old = try? KeptList.definition(of: name, in: opened)
+    if list != old {
       try append(NewEvent(DocumentEvent.put, in: KeptList.stream(of: name), list.document), to: opened)
     }
     let definition = query.list.definition
     let bars = StateBars()
     defer { bars.finish() }
     do throws(StoreError) {
-      let made = try opened.store.checkpointBlocking(keeping: (table, definition), progress: bars.update)
+      // A list of the same table takes the place of the one that was saved.
+      let moved = old.flatMap { $0.table.utf8.elementsEqual(table.utf8) ? nil : $0.table }
+      let made = try opened.store.checkpointBlocking(
+        keeping: (table, definition), dropping: moved.map { ($0, name) }, progress: bars.update)
       let state = opened.store.projector(.documents(only: nil)).published
       let view = state[table].view(definition.identity)
       return KeepReport(
