@@ -133,4 +133,20 @@ struct FollowTests {
     isOver.withLock { $0 = true }
     #expect(try await writer.value > 0)
   }
+
+  @Test func `a cursor file is replaced only where the list has come further`() async throws {
+    let folder = try await SampleFolder.list()
+    let cursor = folder.file("cursor")
+    let process = try LogreplayProcess(
+      ["follow", folder.store, "--table", "incident", "-o", "json", "--cursor-file", cursor])
+    func replaced() -> Date? {
+      (try? FileManager.default.attributesOfItem(atPath: cursor))?[.modificationDate] as? Date
+    }
+    while replaced() == nil { try await Task.sleep(for: .milliseconds(1)) }
+    let first = replaced()
+    try await Task.sleep(for: .milliseconds(1_300))
+    #expect(replaced() == first)
+    process.interrupt()
+    #expect(await process.exitCode() == 130)
+  }
 }

@@ -20,6 +20,8 @@ final class ListRun {
   /// The list as it was last printed.
   private var state: ListState
   private var problemCount = 0
+  /// What the cursor file says.
+  private var written: UInt64?
 
   private var opened: OpenedStore { replay.opened }
   private var isFull: Bool { range.countMax.map { printed >= $0 } ?? false }
@@ -117,6 +119,9 @@ final class ListRun {
     try output.flush()
     guard let file = range.cursorFile else { return }
     let sequence = replay.fold.state.sequence
+    // Most waits end with nothing new.
+    guard sequence != written else { return }
     try file.write(LogPosition(sequence: sequence, chain: try replay.chain(after: sequence)))
+    written = sequence
   }
 }
