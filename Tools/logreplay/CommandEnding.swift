@@ -15,6 +15,15 @@ internal import StrataLog
 
 /// The end of the process.
 enum CommandEnding {
+  /// Puts an empty file where a standard descriptor is closed: the next file that is opened, of a store perhaps, would
+  /// have its number, and what is printed would be written into it. Reading and writing fail as they did.
+  static func reserveStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is taken.
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// Makes a closed pipe an error of `write` instead of a signal, and makes an interrupt end with its own exit code.
   static func handleSignals() {
     // Unlike "ignore", a handler is not inherited by the pager.

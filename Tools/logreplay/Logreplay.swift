@@ -36,6 +36,7 @@ struct Logreplay: AsyncParsableCommand {
   private static let version = "1.0.0"
 
   static func main() async {
+    CommandEnding.reserveStandardDescriptors()
     CommandEnding.handleSignals()
     let arguments = CommandArguments.withoutSigns(Array(CommandLine.arguments.dropFirst()))
     let isJSON = OutputFormat.requested(in: arguments)?.isJSON ?? false

@@ -323,4 +323,11 @@ struct AtTests {
     let value = try DocumentValue(json: info.output)
     #expect(value["tables"] == [] && value["last"] == 300)
   }
+
+  @Test func `two fields that would be shown with one name are refused`() async throws {
+    let folder = try await SampleFolder.list()
+    let both = try await LogreplayProcess.run("at", folder.store, "--fields", "a.b,`a.b`")
+    #expect(both.code == 64 && both.errors.contains("with the name 'a.b'"), "\(both)")
+    #expect(try await LogreplayProcess.run("at", folder.store, "--fields", "n,n").code == 0)
+  }
 }

@@ -30,9 +30,12 @@ final class LogreplayProcess: @unchecked Sendable {
   private let output = Pipe()
   private let errors = Pipe()
 
-  /// Starts the command, in UTC unless a zone is given.
-  init(_ arguments: [String], zone: String = "UTC", environment: [String: String] = [:]) throws {
-    process.executableURL = Self.executable
+  /// Starts the command, or another program, in UTC unless a zone is given.
+  init(
+    _ arguments: [String], zone: String = "UTC", environment: [String: String] = [:],
+    program: URL = LogreplayProcess.executable
+  ) throws {
+    process.executableURL = program
     process.arguments = arguments
     // What a sanitizer is told holds for the command too: that its leaks at `exit` are none, say. So does which mutant
     // is active.
@@ -53,6 +56,12 @@ final class LogreplayProcess: @unchecked Sendable {
   /// Runs the command to its end.
   static func run(_ arguments: String..., zone: String = "UTC") async throws -> Outcome {
     try await LogreplayProcess(arguments, zone: zone).wait()
+  }
+
+  /// Runs lines of a shell to their end. `$0` is the command, and what is given is `$1` and so on.
+  static func shell(_ lines: String, _ arguments: String...) async throws -> Outcome {
+    let arguments = ["-euc", lines, executable.path] + arguments
+    return try await LogreplayProcess(arguments, program: URL(fileURLWithPath: "/bin/sh")).wait()
   }
 
   /// Waits for the end and takes what was not read yet. The two pipes are read at the same time, because a

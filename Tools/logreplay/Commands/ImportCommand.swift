@@ -84,7 +84,11 @@ struct ImportCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await execute { importNote($0) }
-    print(output == .json ? report.json : report.short)
+    var writer = OutputWriter()
+    do {
+      try writer.line(output == .json ? report.json : report.short)
+      try writer.flush()
+    } catch is BrokenPipe {}
     if report.skipped > 0 { throw ExitCode(ExitStatus.skipped) }
   }
 
