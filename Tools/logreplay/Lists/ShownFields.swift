@@ -33,7 +33,13 @@ struct ShownFields: Hashable, Sendable {
           next: "leave it out")
       }
       let name = path.names.count == 1 ? path.names[0] : path.description
-      if !chosen.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+      if let other = chosen.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        guard other.path == path else {
+          throw CommandFailure(
+            ExitStatus.usage, "two fields would be shown with the name '\(name)'", at: "--fields \(text)",
+            next: "show them one at a time")
+        }
+      } else {
         chosen.append(Named(name: name, path: path))
       }
       guard index < scalars.endIndex else { break }

@@ -8,6 +8,10 @@ internal import StrataLog
 struct StoreArgument: ParsableArguments, Sendable {
   @Argument(help: "The store's folder.")
   var store: String
+
+  func validate() throws {
+    if store.isEmpty { throw ValidationError("the store's path is empty; give the path of a folder") }
+  }
 }
 
 /// An open store, and the path that the user gave for it.
