@@ -8,7 +8,7 @@ internal import StrataTables
 extension StrataPast {
   /// Questions of lists that are held, at points anywhere in a store.
   ///
-  /// Each is asked of many lists in turn, and never about what it was asked of the same list before.
+  /// Each is asked once of each list, about another place than the one that the list was first asked about.
   static func held(_ store: PastStore, _ rounds: Int) async throws {
     print("  a list of the past that is held, cached")
     readIntoPageCache(path(in: store.folder))
@@ -28,8 +28,9 @@ extension StrataPast {
         PastRow.firstID + Int.random(in: 0..<shape.rowCount(after: point), using: &random)
       }
       func somePage() -> Range<Int> {
-        let first = Int.random(in: 0...snapshot.numberOfItems - PastQuestion.pageLength, using: &random)
-        return first..<first + PastQuestion.pageLength
+        let length = min(PastQuestion.pageLength, snapshot.numberOfItems)
+        let first = Int.random(in: 0...snapshot.numberOfItems - length, using: &random)
+        return first..<first + length
       }
       // The first question about a place makes more than those after it.
       _ = (snapshot.indexOfItem(someID()), snapshot.itemIdentifiers(in: somePage()))
