@@ -7,8 +7,9 @@ package enum ProgramImage {
   /// The full name of a type, the same in each run of one build.
   package static func name(of type: Any.Type) -> String { stable(String(reflecting: type)) }
 
-  /// A text with names of types, made the same in each run of one build. Swift names a private or a local type by an
-  /// address, which is another one in each run; here it counts from the begin of the image that has it.
+  /// A text with names of types, made the same in each run of one build. Swift's name of a private or local type has an
+  /// address, which is another one in each run; here it counts from the begin of the image that holds it. An address
+  /// that no image holds stays.
   package static func stable(_ text: String) -> String {
     let mark = "(unknown context at $"
     let parts = text.split(separator: mark, omittingEmptySubsequences: false)

@@ -59,7 +59,7 @@ extension Erasure {
     reason = order.reason
   }
 
-  /// Whether the order names an event, provided that it comes after it. O(streams + ranges).
+  /// Whether the order names an event of an application that is older than the order. O(streams + ranges).
   package func names(_ event: RecordedEvent) -> Bool {
     streams.contains(event.stream) || sequences.contains { $0.contains(event.sequence) }
   }

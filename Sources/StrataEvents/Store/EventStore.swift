@@ -90,8 +90,8 @@ public final class EventStore: Sendable {
   ///
   /// Opening reads the headers of all segments and the whole last segment; its cost does not depend on the size of the
   /// closed segments. The exception is a store that may have an unfinished erasure: the open looks it up in the
-  /// indexes of all segments. If those indexes do not exist, as in a new backup, they are first built once
-  /// from the whole log. An open runs on a separate thread, and does not make other stores wait.
+  /// indexes of all segments. If those indexes do not exist, as in a new backup, they are first built once from the
+  /// whole log. An open runs on a separate thread, and does not make other stores wait.
   ///
   /// If another writer has the store, this waits up to `StoreOptions.lockTimeout` without occupying a thread. If the
   /// task is cancelled meanwhile, it throws `CancellationError` at once.

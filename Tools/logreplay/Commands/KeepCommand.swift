@@ -86,7 +86,7 @@ struct KeepCommand: BlockingCommand {
     let bars = StateBars()
     defer { bars.finish() }
     do throws(StoreError) {
-      // A list of the same table takes the place of the one that was saved.
+      // One of the same table and name takes the place of what was saved by itself.
       let moved = old.flatMap { $0.table.utf8.elementsEqual(table.utf8) ? nil : $0.table }
       let made = try opened.store.checkpointBlocking(
         keeping: (table, definition), dropping: moved.map { ($0, name) }, progress: bars.update)
