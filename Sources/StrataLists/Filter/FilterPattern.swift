@@ -22,6 +22,9 @@ final class FilterPattern: Sendable {
     guard Self.nesting(of: pattern) <= Self.nestingMax else {
       throw FilterPatternError(message: "more than \(Self.nestingMax) groups, classes and set operators")
     }
+    guard !Self.repeatsNothing(pattern) else {
+      throw FilterPatternError(message: "repeats something zero times; leave it out")
+    }
     do {
       let compiled = try Regex(pattern)
       regex = ignoresCase ? compiled.ignoresCase() : compiled
@@ -43,6 +46,31 @@ final class FilterPattern: Sendable {
       previous = byte
     }
     return count
+  }
+
+  /// Whether a quantifier has the upper bound zero, as in `(a){0}`, `(a){0,0}` and `(a){,0}`. It never makes its group,
+  /// and the standard library traps where a match refers back to such a group. In a class, `{0}` counts as one too.
+  private static func repeatsNothing(_ pattern: String) -> Bool {
+    let scalars = Array(pattern.unicodeScalars)
+    var index = 0
+    while index < scalars.count {
+      switch scalars[index] {
+      case "\\":
+        index += 1
+        // The brace after these letters holds the number of a scalar.
+        let isNumbered = index + 1 < scalars.count && "uxo".unicodeScalars.contains(scalars[index])
+        if isNumbered, scalars[index + 1] == "{" { index += 1 }
+      case "{":
+        let inside = scalars[(index + 1)...].prefix { $0 != "}" }
+        let bounds = inside.filter { !$0.properties.isPatternWhitespace }
+        let upper = bounds.reversed().prefix { $0 != "," }
+        let isCount = bounds.allSatisfy { $0 == "," || "0"..."9" ~= $0 }
+        if isCount, !upper.isEmpty, upper.allSatisfy({ $0 == "0" }) { return true }
+      default: break
+      }
+      index += 1
+    }
+    return false
   }
 
   /// Whether the whole text matches. The cost depends on the pattern: `(a*)*b` takes time that doubles with each

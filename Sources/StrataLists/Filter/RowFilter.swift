@@ -25,8 +25,9 @@ package import StrataTables
 ///   that is not a date is of another type. `$time` is a date; for string operators and for strings that are not dates,
 ///   it is its UTC text.
 /// - `contains` looks for a part of a string or for an element of an array. `matches` compares a whole string with a
-///   regular expression in Swift's syntax, of at most 4096 bytes and with at most 32 groups and classes. Its running
-///   time depends on the pattern: do not use patterns from untrusted sources.
+///   regular expression in Swift's syntax, of at most 4096 bytes and with at most 32 groups and classes, in which
+///   nothing is repeated zero times. Its running time depends on the pattern: do not use patterns from untrusted
+///   sources.
 /// - Arrays, objects and tagged values are not equal to anything, not even to themselves.
 public struct RowFilter: Hashable, Sendable {
   /// The longest filter, in UTF-8 bytes.
