@@ -66,25 +66,41 @@ where Item.ID: DocumentID {
   private func edited(
     _ document: DocumentValue, _ item: Item, _ change: MovePlan.Row
   ) throws(ListEditError) -> DocumentValue {
+    // Encoded now, because an instance of a class is changed in place.
+    let before = try encoded(item)
     var new = item
-    var patches: [DocumentValue] = []
+    var fields: [(path: FieldPath, value: DocumentValue)] = []
     if let text = change.rank {
       switch rank.place {
       case .keyPath(let keyPath): new[keyPath: keyPath] = text
-      case .field(let path): patches.append(path.patch(with: .string(text)))
+      case .field(let path): fields.append((path, .string(text)))
       }
     }
-    if let key = change.section, let patch = try setSection(key, of: &new) { patches.append(patch) }
-    do {
-      let (before, after) = (try DocumentValue(encoding: item), try DocumentValue(encoding: new))
-      return patches.reduce(document.replacing(before, by: after)) { $0.applying(mergePatch: $1) }
-    } catch {
+    if let key = change.section, let field = try setSection(key, of: &new) { fields.append(field) }
+    var target = document.replacing(before, by: try encoded(new))
+    for (path, value) in fields { target = try path.set(value, in: target) }
+    if !fields.isEmpty { try checkDecodes(target) }
+    return target
+  }
+
+  private func encoded(_ item: Item) throws(ListEditError) -> DocumentValue {
+    do { return try DocumentValue(encoding: item) } catch {
       throw .notEditable("\(Item.self) cannot be encoded: \(error)")
     }
   }
 
-  /// Sets the section's property, or returns the patch that sets its field.
-  private func setSection(_ key: [UInt8], of item: inout Item) throws(ListEditError) -> DocumentValue? {
+  /// A field is written past `Item`, which may want another type there.
+  private func checkDecodes(_ document: DocumentValue) throws(ListEditError) {
+    do { _ = try document.decode(Item.self) } catch {
+      let what = RowProblem.sentence(for: error, decoding: Item.self)
+      throw .notEditable("the row would be one no longer: \(what)")
+    }
+  }
+
+  /// Sets the section's property, or returns the field to set and its value.
+  private func setSection(
+    _ key: [UInt8], of item: inout Item
+  ) throws(ListEditError) -> (path: FieldPath, value: DocumentValue)? {
     guard let part = request.section else { return nil }
     if let path = part.field?.path {
       guard path.subject == .field else {
@@ -95,7 +111,7 @@ where Item.ID: DocumentID {
         return try? reader.readDocumentValue()
       }
       guard let value else { throw .notEditable("the section's value cannot be written to \(part.name)") }
-      return path.patch(with: value)
+      return (path, value)
     }
     guard let keyPath = part.keyPath as? WritableKeyPath<Item, Section>,
       let section = key.withUnsafeBytes({ request.decodeSection($0) })
@@ -115,8 +131,19 @@ extension RowTable {
 }
 
 extension FieldPath {
-  /// The merge patch that sets the field; null removes it.
-  fileprivate func patch(with value: DocumentValue) -> DocumentValue {
-    names.reversed().reduce(value) { inner, name in .object([name: inner]) }
+  /// The document with the field set, or removed by null. Throws if a value that is not an object is in the way.
+  fileprivate func set(
+    _ value: DocumentValue, in document: DocumentValue
+  ) throws(ListEditError) -> DocumentValue {
+    var holder = document
+    for name in names.dropLast() {
+      guard case .object(let object) = holder, let next = object[name], !next.isNull else { break }
+      guard case .object = next else {
+        throw .notEditable("\(self) cannot be set: \(FieldPath.quoted(name)) is not an object")
+      }
+      holder = next
+    }
+    let patch = names.reversed().reduce(value) { inner, name in .object([name: inner]) }
+    return document.applying(mergePatch: patch)
   }
 }

@@ -62,9 +62,11 @@ extension DocumentCollection {
         let what = DocumentIDMismatch.sentence(stream: id.documentID, document: old.id.documentID)
         throw StoreError.invalid(what: "\(stream): \(what)")
       }
+      // Encoded now, because the body changes an instance of a class in place.
+      let before = try DocumentValue(encoding: old)
       var new = old
       try change(&new)
-      guard var event = try Self.event(from: old, to: new, document: document, in: stream) else {
+      guard var event = try Self.event(from: before, to: new, document: document, in: stream) else {
         return .unchanged(old)
       }
       event.metadata = metadata
@@ -99,9 +101,9 @@ extension DocumentCollection {
 
   /// The event for a change, nil if nothing changed.
   private static func event(
-    from old: Item, to new: Item, document: DocumentValue, in stream: StreamName
+    from before: DocumentValue, to new: Item, document: DocumentValue, in stream: StreamName
   ) throws -> NewEvent? {
-    let (before, after) = (try DocumentValue(encoding: old), try DocumentValue(encoding: new))
+    let after = try DocumentValue(encoding: new)
     if before == after { return nil }
     if let patch = DocumentValue.mergePatch(from: before, to: after) {
       return NewEvent(DocumentEvent.merge, in: stream, payload: EventPayload(patch))

@@ -85,7 +85,7 @@ extension RowView {
 
 extension RowProblem {
   /// What did not decode, and at which coding path.
-  static func sentence(for error: any Error, decoding type: Any.Type) -> String {
+  package static func sentence(for error: any Error, decoding type: Any.Type) -> String {
     func place(_ context: DecodingError.Context) -> String {
       let path = context.codingPath.map(\.stringValue).joined(separator: ".")
       return path.isEmpty ? "" : " at \(path)"

@@ -1,5 +1,6 @@
 // Editing a list: rejected edits, concurrent writers, windows and filters.
 
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
@@ -287,5 +288,76 @@ internal import Testing
     while list.snapshot?.row(for: 3)?.title != "first" { await Task.yield() }
     try await list.delete(at: ListIndex(section: 0, item: 1))
     while list.snapshot?.itemIdentifiers != [3, 1, 2] { await Task.yield() }
+  }
+
+  /// A row whose changes are in the instance that was read.
+  private final class Note: Codable, Identifiable, @unchecked Sendable {
+    let id: Int
+    var lane = "a"
+    var rank: String?
+    var title = ""
+    init(id: Int) { self.id = id }
+  }
+
+  @Test
+  func `R78 Rows that are instances of a class are changed and moved as others are`() async throws {
+    let notes = EventStore.inMemory().collection("note", of: Note.self)
+    for id in 0..<3 { try await notes.put(Note(id: id)) }
+    let request = ListRequest(Note.self).sectioned(by: \.lane).sortedManually(by: \.rank)
+    let list = FetchController(request, from: notes)
+    try await list.performFetch()
+    guard case .moved = try await list.move(2, toFrontOf: "a") else {
+      Issue.record("the row was not moved")
+      return
+    }
+    #expect(try await list.performFetch().itemIdentifiers == [2, 0, 1])
+    guard case .changed(_, let receipt) = try await notes.update(1, { $0.title = "new" }) else {
+      Issue.record("the row was not changed")
+      return
+    }
+    #expect(receipt.sequences.count == 1)
+    #expect(try await notes.all().first { $0.id == 1 }?.title == "new")
+  }
+
+  private struct Slip: Codable, Identifiable, Sendable {
+    let id: String
+    var place: DocumentValue?
+  }
+
+  @Test
+  func `R78 A row whose field is inside something else than an object is not moved, and stays as it is`()
+    async throws
+  {
+    let slips = EventStore.inMemory().collection("slip", of: Slip.self)
+    try await slips.put(Slip(id: "a", place: ["rank": "m"]))
+    try await slips.put(Slip(id: "b", place: "text"))
+    try await slips.put(Slip(id: "c", place: .null))
+    try await slips.put(Slip(id: "d"))
+    let request = ListRequest(Slip.self).sortedManually(byField: try FieldPath("place.rank"))
+    let list = FetchController(request, from: slips)
+    try await list.performFetch()
+    let head = slips.store.head.sequence
+    #expect(await isNotEditable { try await list.move("b", before: "a") })
+    #expect(slips.store.head.sequence == head)
+    for id in ["c", "d"] { try await list.move(id, before: "a") }
+    #expect(try await list.performFetch().itemIdentifiers == ["c", "d", "a", "b"])
+    #expect(try await slips.all().first { $0.id == "b" }?.place == "text")
+  }
+
+  private struct Typed: Codable, Identifiable, Sendable {
+    let id: Int
+    var order: [Int]?
+  }
+
+  @Test
+  func `R78 A row that its type could not read after a move is not moved`() async throws {
+    let rows = EventStore.inMemory().collection("typed", of: Typed.self)
+    for id in 0..<2 { try await rows.put(Typed(id: id)) }
+    let request = ListRequest(Typed.self).sortedManually(byField: try FieldPath("order"))
+    let list = FetchController(request, from: rows)
+    try await list.performFetch()
+    let head = rows.store.head.sequence
+    #expect(await isNotEditable { try await list.move(1, before: 0) })
+    #expect(rows.store.head.sequence == head)
   }
 }
