@@ -101,9 +101,13 @@ extension DocumentValue {
     self = try DocumentValue(cbor: CBOREncoder().encode(value))
   }
 
-  /// Decodes a value from this document. Throws `DecodingError` if the document is not one of the type; also whatever the
-  /// type's `init(from:)` throws.
+  /// Decodes a value from this document. Throws `DecodingError` if the document is not one of the type, or is nested
+  /// deeper than 128 levels; also whatever the type's `init(from:)` throws.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-    try CBORDecoder().decode(type, from: cbor())
+    guard depth <= CodecLimits.depthMax else {
+      let what = "the document is nested deeper than \(CodecLimits.depthMax)"
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: what))
+    }
+    return try CBORDecoder().decode(type, from: cbor())
   }
 }

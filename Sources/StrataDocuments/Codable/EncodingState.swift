@@ -135,6 +135,45 @@ extension EncodingState {
     return child
   }
 
+  /// The last member so far; 0 if there is none.
+  func lastChild(of parent: Int) -> Int32 { slots[parent].lastChild }
+
+  /// Removes a member that did not encode, for a type that catches the error and goes on. `previous` is what was the
+  /// last member before it was added.
+  @inline(never)
+  func remove(_ child: Int, after previous: Int32) {
+    let parent = Int(slots[child].parent)
+    let next = slots[child].nextSibling
+    if previous == 0 { slots[parent].firstChild = next } else { slots[Int(previous)].nextSibling = next }
+    if next == 0 { slots[parent].lastChild = previous }
+    slots[parent].childCount &-= 1
+    forgetMembers(of: child)
+    slots[child].kind = .scalar
+  }
+
+  /// Empties a slot whose value did not encode.
+  @inline(never)
+  func clear(_ slot: Int) {
+    forgetMembers(of: slot)
+    slots[slot].kind = .empty
+    slots[slot].firstChild = 0
+    slots[slot].lastChild = 0
+    slots[slot].childCount = 0
+  }
+
+  /// Makes scalars of all slots below one, which is no longer written, so that their depth is not looked at.
+  private func forgetMembers(of slot: Int) {
+    var open = [slot]
+    while let parent = open.popLast() {
+      var child = Int(slots[parent].firstChild)
+      while child != 0 {
+        slots[child].kind = .scalar
+        open.append(child)
+        child = Int(slots[child].nextSibling)
+      }
+    }
+  }
+
   /// Adds a member to an object.
   @inline(__always)
   func appendChild(of parent: Int, key: String) -> Int {

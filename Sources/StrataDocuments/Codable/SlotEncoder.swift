@@ -44,10 +44,8 @@ struct SlotKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   /// Calls the body with a new slot for the value of a key.
   @inline(__always)
-  private func withChild<Result>(
-    _ key: Key, _ body: (EncodingState, Int) throws -> Result
-  ) rethrows -> Result {
-    try with { state in try body(state, state.appendChild(of: slot, key: key.stringValue)) }
+  private func withChild<Result>(_ key: Key, _ body: (EncodingState, Int) -> Result) -> Result {
+    with { state in body(state, state.appendChild(of: slot, key: key.stringValue)) }
   }
 
   var codingPath: [any CodingKey] { with { $0.path(to: slot) } }
@@ -73,7 +71,14 @@ struct SlotKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try withChild(key) { try $0.encode(value, in: $1) }
+    try with { state in
+      let last = state.lastChild(of: slot)
+      let child = state.appendChild(of: slot, key: key.stringValue)
+      do { try state.encode(value, in: child) } catch {
+        state.remove(child, after: last)
+        throw error
+      }
+    }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -124,7 +129,14 @@ struct SlotUnkeyedContainer: UnkeyedEncodingContainer {
   func encode(_ value: UInt32) { state.encode(UInt64(value), in: child()) }
   func encode(_ value: UInt64) { state.encode(value, in: child()) }
   func encode(_ value: UInt128) { state.encode(DocumentValue(value), in: child()) }
-  func encode<Value: Encodable>(_ value: Value) throws { try state.encode(value, in: child()) }
+  func encode<Value: Encodable>(_ value: Value) throws {
+    let last = state.lastChild(of: slot)
+    let child = child()
+    do { try state.encode(value, in: child) } catch {
+      state.remove(child, after: last)
+      throw error
+    }
+  }
 
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type
@@ -163,5 +175,11 @@ struct SlotSingleContainer: SingleValueEncodingContainer {
   func encode(_ value: UInt32) { state.encode(UInt64(value), in: slot) }
   func encode(_ value: UInt64) { state.encode(value, in: slot) }
   func encode(_ value: UInt128) { state.encode(DocumentValue(value), in: slot) }
-  func encode<Value: Encodable>(_ value: Value) throws { try state.encode(value, in: slot) }
+  func encode<Value: Encodable>(_ value: Value) throws {
+    let wasEmpty = !state.isFilled(slot)
+    do { try state.encode(value, in: slot) } catch {
+      if wasEmpty { state.clear(slot) }
+      throw error
+    }
+  }
 }

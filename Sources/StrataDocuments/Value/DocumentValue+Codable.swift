@@ -35,10 +35,10 @@ extension DocumentValue: Codable {
   /// 1, and support neither bytes nor big integers.
   public init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: DocumentKey.self) {
+      // In ascending order, in which keys are appended.
+      let keys = container.allKeys.sorted { $0.stringValue.bytesPrecede($1.stringValue) }
       var object = DocumentObject()
-      for key in container.allKeys {
-        object[key.stringValue] = try container.decode(DocumentValue.self, forKey: key)
-      }
+      for key in keys { object[key.stringValue] = try container.decode(DocumentValue.self, forKey: key) }
       self = .object(object)
       return
     }

@@ -4,18 +4,14 @@ extension DocumentValue {
   /// Returns the value after a merge patch (RFC 7396, section 2): members of the patch replace members of this value,
   /// objects are merged, and null removes a member. A patch that is not an object replaces the whole value.
   ///
-  /// O(patch), plus a copy of every object that is changed.
+  /// O(patch · log of the objects), plus a copy of every object that is changed.
   public func applying(mergePatch patch: DocumentValue) -> DocumentValue {
     guard case .object(let changes) = patch else { return patch }
-    var object: DocumentObject = if case .object(let object) = self { object } else { [:] }
-    for (key, change) in changes {
-      if change.isNull {
-        object.removeValue(forKey: key)
-      } else {
-        object[key] = (object[key] ?? .null).applying(mergePatch: change)
-      }
-    }
-    return .object(object)
+    let object: DocumentObject = if case .object(let object) = self { object } else { [:] }
+    return .object(
+      object.replacing(changes) { old, change in
+        change.isNull ? nil : (old ?? .null).applying(mergePatch: change)
+      })
   }
 
   /// Returns the smallest merge patch that turns `old` into `new`; an empty object if they are equal objects. Nil if
