@@ -40,8 +40,13 @@ final class Historian: KeptHistory {
     var mayRun: Bool { !isDamaged && !isGivenUp }
     /// Why the last step failed.
     var failure: StoreError?
-    /// The lists whose keys the runs are to have.
+    /// The lists that were asked for.
     var lists: [KeyOwner] = []
+    /// The numbers of those whose keys contradicted each other: no more of them are made as long as there are these
+    /// runs, until the process ends.
+    var contradicted: Set<UInt64> = []
+    /// Those whose keys the runs are to have.
+    var keptLists: [KeyOwner] { lists.filter { !contradicted.contains($0.number) } }
     /// Whether a run may lack the keys of one of them.
     var mayLackKeys: Bool
     /// The newest state that the projector published.
@@ -98,7 +103,9 @@ final class Historian: KeptHistory {
   var firstSequence: UInt64? { state.withLock { $0.runs?.firstSequence } }
 
   /// Whose keys the runs are to have.
-  var keyOwners: [KeyOwner] { log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.lists } : [] }
+  var keyOwners: [KeyOwner] {
+    log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.keptLists } : []
+  }
 
   var lists: [ListHistory] {
     let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
@@ -206,9 +213,8 @@ final class Historian: KeptHistory {
   func runs(through sequence: UInt64) -> RunSet? {
     let runs = runs()
     if let runs, runs.end >= sequence { return runs }
-    let (tail, owners, reached) = state.withLock { ($0.tail, $0.lists, $0.reached) }
-    let isComplete = tail.map { tail in owners.allSatisfy { tail.reader.hasKeys(of: $0) } } ?? false
-    if let tail, isComplete, tail.suffices(through: sequence) { return tail.runs }
+    let (tail, owners, reached) = state.withLock { ($0.tail, $0.keptLists, $0.reached) }
+    if let tail, tail.isComplete(for: owners), tail.suffices(through: sequence) { return tail.runs }
     let isNear = sequence <= reached.addingSaturated(UInt64(log.options.runLimits.changeCountMax))
     guard isNear, takeTurn(within: Self.turnTime) else { return runs }
     defer {
@@ -333,6 +339,8 @@ final class Historian: KeptHistory {
       state.runs = runs
       state.tail = runs.flatMap { state.tail?.after($0) }
       state.isDamaged = false
+      // What is made from the first event on is made with one code.
+      if runs?.runs.isEmpty ?? true { state.contradicted = [] }
     }
     state.signalAll()
   }

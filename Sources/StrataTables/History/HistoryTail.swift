@@ -17,21 +17,32 @@ struct HistoryTail {
   /// Writes what was recorded after some runs. O(changes · log rows).
   init(_ recording: HistoryRecording, _ historian: Historian, after runs: RunSet) throws(RunFailure) {
     let (name, number) = ("/tail", UInt32(0))
-    let (file, written): (any File, WrittenRun)
+    let makings = historian.makings(of: recording, after: runs)
+    let memory = MemoryFileSystem()
+    let output: RunOutput
     do throws(StoreError) {
-      let memory = MemoryFileSystem()
-      let output = RunOutput(historian.files, number, try memory.open(name, .createNew)) {
+      output = RunOutput(historian.files, number, try memory.open(name, .createNew)) {
         () throws(StoreError) in
       }
-      written = try recording.pending.write(
-        to: output, historian.log.options.runLimits, historian.keyOwners, recording.withRowBefore)
-      file = try memory.open(name, .read)
     } catch { throw RunFailure(error) }
+    let written = try recording.pending.write(
+      to: output, historian.log.options.runLimits, makings, recording.withRowBefore)
+    let file: any File
+    do throws(StoreError) { file = try memory.open(name, .read) } catch { throw RunFailure(error) }
+    historian.noteKeys(of: makings)
     do throws(StatePage.Damage) {
       let reader = try RunReader(
         inMemory: file, historian.files, number, root: written.place, historian.cache)
       self.init(reader, try RunSet(runs.runs + [reader], runs.erasures, head: runs.head))
     } catch { throw RunFailure(error) }
+  }
+
+  /// Whether it has the keys of some lists, but for those that it cannot have.
+  func isComplete(for owners: [KeyOwner]) -> Bool {
+    let last = runs.runs.indices.suffix(1)
+    return owners.allSatisfy { owner in
+      reader.hasKeys(of: owner) || !runs.mayMake(keysOf: owner, for: last, isBase: false)
+    }
   }
 
   /// Whether an event is in it, or so little after it that replaying what is between costs less than writing it again.

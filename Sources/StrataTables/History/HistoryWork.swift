@@ -255,17 +255,20 @@ final class HistoryWork: @unchecked Sendable {
   private func cut(
     _ recording: HistoryRecording, _ historian: Historian, _ generation: Int
   ) throws(RunFailure) {
-    let (written, chain) = try write(historian) { () throws(RunFailure) in
-      do throws(StoreError) {
-        let end = recording.pending.end
-        guard let chain = try historian.log.chain(after: end) else { throw StoreError.closed }
-        let output = try beginFile(historian, generation, through: end)
-        let written = try recording.pending.write(
-          to: output, historian.log.options.runLimits, historian.keyOwners, recording.withRowBefore)
-        return (written, chain)
-      } catch { throw RunFailure(error) }
-    }
     guard let runs, let manifest else { return }
+    let makings = historian.makings(of: recording, after: runs)
+    let (written, chain) = try write(historian) { () throws(RunFailure) in
+      let end = recording.pending.end
+      let (chain, output): (UInt64, RunOutput)
+      do throws(StoreError) {
+        guard let found = try historian.log.chain(after: end) else { throw StoreError.closed }
+        (chain, output) = (found, try beginFile(historian, generation, through: end))
+      } catch { throw RunFailure(error) }
+      let written = try recording.pending.write(
+        to: output, historian.log.options.runLimits, makings, recording.withRowBefore)
+      return (written, chain)
+    }
+    historian.noteKeys(of: makings)
     let limits = historian.log.options.runLimits
     // A long run is one of the next level, unless it would separate runs that are to be merged.
     let isLong = written.root.counts.changes >= UInt64(limits.changeCountMax) * 4 && limits.laggingCount > 1
@@ -421,11 +424,10 @@ final class HistoryWork: @unchecked Sendable {
       return false
     }
     let owners = historian.keyOwners
-    let lacking = runs.runs.lastIndex { run in !owners.allSatisfy { run.hasKeys(of: $0) } }
-    guard let lacking else {
+    guard let lacking = runs.indexLackingKeys(of: owners) else {
       historian.state.withLock { state in
         // Another list may have come meanwhile.
-        if state.lists.count + 1 == owners.count || owners.isEmpty { state.mayLackKeys = false }
+        if state.keptLists.count + 1 == owners.count || owners.isEmpty { state.mayLackKeys = false }
       }
       return historian.state.withLock { $0.mayLackKeys }
     }
@@ -464,6 +466,7 @@ final class HistoryWork: @unchecked Sendable {
       let first = manifest.runs.firstIndex(where: { $0.number == merge.merge.merged[0].number })
     else { return }
     self.merge = nil
+    historian.noteKeys(of: merge.merge)
     let range = first..<first + merge.merge.merged.count
     var entry = manifest.runs[range.upperBound - 1]
     (entry.number, entry.level, entry.length) = (written.number, merge.level, written.length)

@@ -32,14 +32,22 @@ final class KeyMaking {
   @exclusivity(unchecked) private var writer: KeySetWriter?
   @exclusivity(unchecked) private var record = KeyRecord()
   private var keys: OwnerKeys
+  /// The runs that have the keys at the begin, if those are compared; and the current kind of them.
+  private let runsBefore: ArraySlice<RunReader>?
+  private var keysBefore: KeysBefore?
+  /// Whether the run would end a key that was not there. See `KeysBefore`.
+  private(set) var isContradicted = false
 
   /// - Parameters:
+  ///   - runs: those that hold the state at the begin; not used for a base.
   ///   - parts: where keys are put that do not fit in memory; nil to keep them all in memory.
   ///   - byteCountMax: how long a part is in memory.
   init(
-    _ owner: KeyOwner, begin: UInt64, isBase: Bool, parts: KeyParts? = nil, byteCountMax: Int = .max
+    _ owner: KeyOwner, begin: UInt64, isBase: Bool, after runs: ArraySlice<RunReader>,
+    parts: KeyParts? = nil, byteCountMax: Int = .max
   ) {
     (self.owner, self.begin, self.isBase) = (owner, begin, isBase)
+    runsBefore = owner.isMadeByProgram && !isBase ? runs : nil
     (self.parts, self.byteCountMax) = (parts, byteCountMax)
     kinds = owner.kinds[...]
     keys = OwnerKeys(owner: owner.number)
@@ -144,24 +152,48 @@ final class KeyMaking {
     if standing.placed.problem != nil { standing.kind = .unplaced }
   }
 
-  /// Writes some of the keys, after all rows were added. Returns all of them once they are written, and nil before that.
+  /// Writes some of the keys, after all rows were added. A key that the program's code makes, and that was there at the
+  /// begin, is looked for in each run before.
   func write(
     _ count: Int, to output: RunOutput, _ limits: RunLimits
-  ) throws(StoreError) -> OwnerKeys? {
+  ) throws(RunFailure) -> KeyProgress {
     for _ in 0..<count {
-      guard let kind = kinds.first else { return keys }
-      if writer == nil {
-        try gathered[Int(kind.rawValue)]?.end(parts)
-        writer = KeySetWriter(output, kind, begin: begin, isBase: isBase, limits)
+      guard let kind = kinds.first else { return .done(keys) }
+      do throws(StoreError) {
+        if writer == nil { try begin(kind, output, limits) }
+        guard try gathered[Int(kind.rawValue)]?.next(&record, after: begin, parts) == true else {
+          try end(kind)
+          continue
+        }
+      } catch { throw RunFailure(error) }
+      guard try RunFailure.reading({ () throws(StatePage.Damage) in try wasThere(kind, limits) }) else {
+        isContradicted = true
+        return .contradicted
       }
-      if try gathered[Int(kind.rawValue)]?.next(&record, after: begin, parts) == true {
-        try writer?.add(record)
-      } else if var ended = writer.take() {
-        keys.sets.append(try ended.finish())
-        gathered[Int(kind.rawValue)] = nil
-        kinds.removeFirst()
-      }
+      do throws(StoreError) { try writer?.add(record) } catch { throw RunFailure(error) }
     }
-    return nil
+    return .paused
+  }
+
+  private func begin(_ kind: KeyOwner.Kind, _ output: RunOutput, _ limits: RunLimits) throws(StoreError) {
+    try gathered[Int(kind.rawValue)]?.end(parts)
+    writer = KeySetWriter(output, kind, begin: begin, isBase: isBase, limits)
+    keysBefore = nil
+  }
+
+  private func end(_ kind: KeyOwner.Kind) throws(StoreError) {
+    guard var ended = writer.take() else { return }
+    keys.sets.append(try ended.finish())
+    gathered[Int(kind.rawValue)] = nil
+    kinds.removeFirst()
+  }
+
+  /// Whether the key was there at the begin, if the run says so.
+  private func wasThere(_ kind: KeyOwner.Kind, _ limits: RunLimits) throws(StatePage.Damage) -> Bool {
+    guard record.isAlive, let runsBefore else { return true }
+    if let keysBefore { return try keysBefore.has(record.key) }
+    let known = try KeysBefore(runsBefore, kind, of: owner, limits)
+    keysBefore = known
+    return try known.has(record.key)
   }
 }

@@ -20,6 +20,12 @@ final class KeyMerge {
   @exclusivity(unchecked) private var record = KeyRecord()
   @exclusivity(unchecked) private var writer: KeySetWriter?
   private var keys: OwnerKeys
+  private let isOfList: Bool
+  private let isFirstBase: Bool
+  /// For a list, the bases among all runs, but for the first run: each has all keys that are there at its begin.
+  private let bases: [Int]
+  /// Whether a run has keys that do not fit those before it.
+  private var isContradicted = false
 
   /// - Parameters:
   ///   - below: for a new base, the runs that hold the state at the begin of those that are merged, from a base on.
@@ -31,16 +37,20 @@ final class KeyMerge {
     (self.output, self.limits) = (output, limits)
     kinds = owner.kinds[...]
     keys = OwnerKeys(owner: owner.number)
+    let (isOfList, runs) = (owner.number != KeyOwner.rows.number, below + merged)
+    (self.isOfList, isFirstBase) = (isOfList, runs[0].root.isBase)
+    bases = runs.indices.dropFirst().filter { isOfList && runs[$0].root.isBase }
   }
 
-  /// Merges some keys. Returns all of them once they are written, and nil before that.
-  func goOn(_ count: Int) throws(RunFailure) -> OwnerKeys? {
+  /// Merges some keys.
+  func goOn(_ count: Int) throws(RunFailure) -> KeyProgress {
     for _ in 0..<count {
-      guard let kind = kinds.first else { return keys }
+      guard let kind = kinds.first else { return .done(keys) }
       if writer == nil {
         try RunFailure.reading { () throws(StatePage.Damage) in try begin(kind) }
       }
       let isThere = try RunFailure.reading { () throws(StatePage.Damage) in try next() }
+      if isContradicted { return .contradicted }
       do throws(StoreError) {
         if isThere {
           if record.isAlive || !record.moments.isEmpty { try writer?.add(record) }
@@ -50,7 +60,7 @@ final class KeyMerge {
         }
       } catch { throw RunFailure(error) }
     }
-    return nil
+    return .paused
   }
 
   private func begin(_ kind: KeyOwner.Kind) throws(StatePage.Damage) {
@@ -66,7 +76,8 @@ final class KeyMerge {
     writer = KeySetWriter(output, kind, begin: merged[0].root.begin, isBase: isBase, limits)
   }
 
-  /// Goes to the next key, with what all runs together say of it. False at the end.
+  /// Goes to the next key, with what all runs together say of it. False at the end, and where runs contradict each
+  /// other.
   private func next() throws(StatePage.Damage) -> Bool {
     for index in current { heads[index].isThere = try heads[index].cursor.next() }
     current.removeAll(keepingCapacity: true)
@@ -82,13 +93,11 @@ final class KeyMerge {
     }
     guard let first = current.first else { return false }
     heads[first].cursor.begin(&record)
-    /// Whether the key is there at the end of what was read.
-    var isAlive: Bool?
+    /// The last run that has the key, and whether it is there at its end.
+    var last: (index: Int, isAlive: Bool)?
     for index in current {
       let isAliveAtBegin = heads[index].cursor.isAliveAtBegin
-      guard isAlive == nil || isAlive == isAliveAtBegin else {
-        throw StatePage.Damage("a key is there in one run and not in the next")
-      }
+      guard fits(isAliveAtBegin, index, after: last) else { return try contradict() }
       let known = record.moments.count
       heads[index].cursor.addMoments(to: &record)
       let isAliveAtEnd = isAliveAtBegin != ((record.moments.count - known) % 2 == 1)
@@ -96,11 +105,29 @@ final class KeyMerge {
         // Of what was before, only the end counts.
         record.moments.removeAll(keepingCapacity: true)
         record.isAlive = isAliveAtEnd
-      } else if isAlive == nil {
+      } else if last == nil {
         record.isAlive = isAliveAtBegin
       }
-      isAlive = isAliveAtEnd
+      last = (index, isAliveAtEnd)
     }
+    if let last, last.isAlive, bases.contains(where: { $0 > last.index }) { return try contradict() }
     return true
+  }
+
+  /// Whether what a run says of a key at its begin goes on with what the last one says that has the key.
+  private func fits(_ isAliveAtBegin: Bool, _ index: Int, after last: (index: Int, isAlive: Bool)?) -> Bool {
+    guard let last else {
+      // A first base begins with itself, and a first delta with runs that are not merged.
+      return !isOfList || !isAliveAtBegin || !isBase || (index == 0 && isFirstBase)
+    }
+    guard last.isAlive == isAliveAtBegin else { return false }
+    return !last.isAlive || !bases.contains { $0 > last.index && $0 < index }
+  }
+
+  /// Ends the merge. Keys of rows contradict each other only if a run is damaged.
+  private func contradict() throws(StatePage.Damage) -> Bool {
+    guard isOfList else { throw StatePage.Damage("a key is there in one run and not in the next") }
+    isContradicted = true
+    return false
   }
 }

@@ -31,6 +31,9 @@ struct KeyOwner: Sendable {
 
   let kinds: [Kind]
 
+  /// Whether the program's code makes the keys. If that reads more than the row, it makes other ones at another time.
+  var isMadeByProgram: Bool { list?.definition.calls == .keys }
+
   /// The keys of all rows, which every run has.
   static let rows = KeyOwner(number: 0, list: nil, kinds: [.rows, .refused])
 

@@ -129,15 +129,34 @@ struct PendingRun {
   /// Writes all events as a delta.
   ///
   /// - Parameters:
-  ///   - owners: whose keys it is to have.
+  ///   - makings: make the keys that it is to have. Keys that contradict those of other runs are left out.
   ///   - before: lends what a row was at the begin.
   func write(
-    to output: RunOutput, _ limits: RunLimits, _ owners: [KeyOwner],
+    to output: RunOutput, _ limits: RunLimits, _ makings: [KeyMaking],
     _ before: (_ key: UnsafeRawBufferPointer, (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
-  ) throws(StoreError) -> WrittenRun {
-    let makings = owners.map { KeyMaking($0, begin: begin, isBase: false) }
+  ) throws(RunFailure) -> WrittenRun {
     var writer = RunWriter(
       output, begin: begin, time: time, appends: appends, failures: failures, isBase: false, limits)
+    let numbers: [UInt32]
+    do throws(StoreError) { numbers = try writeRows(to: &writer, makings, before) } catch {
+      throw RunFailure(error)
+    }
+    for making in makings {
+      if case .done(let keys) = try making.write(.max, to: output, limits) { writer.add(keys) }
+    }
+    do throws(StoreError) {
+      for (event, range) in events {
+        try writer.add(event, versions[range].map { numbers[$0.row] })
+      }
+      return try writer.finish(tables.values.sorted { $0.number < $1.number }, listed)
+    } catch { throw RunFailure(error) }
+  }
+
+  /// Writes all rows, and gives them to what makes keys. Returns the number of each in the run.
+  private func writeRows(
+    to writer: inout RunWriter, _ makings: [KeyMaking],
+    _ before: (_ key: UnsafeRawBufferPointer, (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
+  ) throws(StoreError) -> [UInt32] {
     let order = keys.withUnsafeBytes { all in
       rows.indices.sorted { a, b in
         UnsafeRawBufferPointer(rebasing: all[rows[a].key])
@@ -169,12 +188,6 @@ struct PendingRun {
       numbers[row] = writer.endRow()
     }
     try writer.endRows()
-    for making in makings {
-      if let keys = try making.write(.max, to: output, limits) { writer.add(keys) }
-    }
-    for (event, range) in events {
-      try writer.add(event, versions[range].map { numbers[$0.row] })
-    }
-    return try writer.finish(tables.values.sorted { $0.number < $1.number }, listed)
+    return numbers
   }
 }

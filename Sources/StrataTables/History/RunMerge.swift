@@ -26,9 +26,16 @@ final class RunMerge {
   private let isBase: Bool
   private let output: RunOutput
   private let limits: RunLimits
-  /// The owners of which a run lacks the keys, so that they are made from the rows, and the other ones.
+  /// The owners of which a run lacks the keys, so that they are made from the rows, and the other ones. The last is
+  /// next.
   private var makings: [KeyMaking]
   private var keyMerges: [KeyMerge]
+  /// Whether keys are made by the program's code: what was made for later events may not fit them.
+  let makesKeysOfProgram: Bool
+  /// Whether the new run lacks keys of one of the owners so far.
+  private(set) var lacksKeys: Bool
+  /// The owners of which the program's code made other keys than those before the run.
+  private(set) var contradicted: [KeyOwner] = []
   /// What the rows were at the begin.
   private let before: RunRows?
   private let tables: [RunTable]
@@ -64,19 +71,30 @@ final class RunMerge {
       return numbers
     }
     heads = try RunHeads(below + merged, limits)
-    let runs = below + merged
-    // Keys that this process did not ask for stay as long as all runs have them.
-    let common = runs[0].keys.map(KeyOwner.init(known:)).filter { owner in
+    let kept = Self.kept(below + merged, asked: owners).filter { known in
+      // Keys of the program's code count only with all of those that they go on with.
+      guard let owner = owners.first(where: { $0.number == known.number }) else { return true }
+      return isBase || !owner.isMadeByProgram
+        || set.runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) }
+    }
+    let lacking = owners.filter { owner in !kept.contains { $0.number == owner.number } }
+    let made = lacking.filter { set.mayMake(keysOf: $0, for: range, isBase: isBase) }
+    lacksKeys = made.count < lacking.count
+    makesKeysOfProgram = made.contains { $0.isMadeByProgram }
+    makings = made.reversed().map { owner in
+      KeyMaking(
+        owner, begin: first.begin, isBase: isBase, after: set.runs(before: range.lowerBound),
+        parts: output.scratch(), byteCountMax: limits.madeKeysByteCountMax / made.count)
+    }
+    keyMerges = kept.reversed().map { KeyMerge($0, merged, onto: below, isBase: isBase, output, limits) }
+    before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
+  }
+
+  /// The owners whose keys all runs have. Those that this process did not ask for stay, too.
+  private static func kept(_ runs: [RunReader], asked owners: [KeyOwner]) -> [KeyOwner] {
+    (runs.last?.keys ?? []).map(KeyOwner.init(known:)).filter { owner in
       runs.allSatisfy { $0.hasKeys(of: owner) }
     }
-    let made = owners.filter { owner in !common.contains { $0.number == owner.number } }
-    makings = made.map { owner in
-      KeyMaking(
-        owner, begin: first.begin, isBase: isBase, parts: output.scratch(),
-        byteCountMax: limits.madeKeysByteCountMax / made.count)
-    }
-    keyMerges = common.map { KeyMerge($0, merged, onto: below, isBase: isBase, output, limits) }
-    before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
   }
 
   /// Goes on for a slice. Returns the new run once it is durable, and nil before that.
@@ -184,17 +202,21 @@ final class RunMerge {
   /// Writes some keys after all rows. Returns false once there are none left.
   private func mergeKeys() throws(RunFailure) -> Bool {
     if let making = makings.last {
-      do throws(StoreError) {
-        guard let keys = try making.write(Self.stepCount, to: output, limits) else { return true }
-        writer.add(keys)
-      } catch { throw RunFailure(error) }
-      makings.removeLast()
+      if end(try making.write(Self.stepCount, to: output, limits)) { makings.removeLast() }
+      if making.isContradicted { contradicted.append(making.owner) }
       return true
     }
     guard let merge = keyMerges.last else { return false }
-    if let keys = try merge.goOn(Self.stepCount) {
-      writer.add(keys)
-      keyMerges.removeLast()
+    if end(try merge.goOn(Self.stepCount)) { keyMerges.removeLast() }
+    return true
+  }
+
+  /// Returns whether nothing more is written of the keys of an owner.
+  private func end(_ progress: KeyProgress) -> Bool {
+    switch progress {
+    case .paused: return false
+    case .done(let keys): writer.add(keys)
+    case .contradicted: lacksKeys = true
     }
     return true
   }
