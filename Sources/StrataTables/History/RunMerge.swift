@@ -8,6 +8,8 @@ internal import StrataLog
 /// In memory are a page of each run, for each row of them its number in the new run, and of keys that are made, as many
 /// bytes as a limit says.
 final class RunMerge {
+  /// How many lists may keep their keys that nobody asked for, however few were asked for.
+  private static let keptUnaskedCount = 4
   /// Steps between two looks at the slice.
   private static let stepCount = 256
 
@@ -90,11 +92,18 @@ final class RunMerge {
     before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
   }
 
-  /// The owners whose keys all runs have. Those that this process did not ask for stay, too.
+  /// The owners whose keys all runs have: those that are asked for, and then some others, as of a former build. Each run
+  /// has its owners in this order, so the others that were asked for last are kept.
   private static func kept(_ runs: [RunReader], asked owners: [KeyOwner]) -> [KeyOwner] {
-    (runs.last?.keys ?? []).map(KeyOwner.init(known:)).filter { owner in
+    let common = (runs.last?.keys ?? []).map(KeyOwner.init(known:)).filter { owner in
       runs.allSatisfy { $0.hasKeys(of: owner) }
     }
+    func isAsked(_ known: KeyOwner) -> Bool {
+      known.number == KeyOwner.rows.number || owners.contains { $0.number == known.number }
+    }
+    let listCount = owners.count { $0.list != nil }
+    return common.filter(isAsked)
+      + common.filter { !isAsked($0) }.prefix(max(keptUnaskedCount, listCount))
   }
 
   /// Goes on for a slice. Returns the new run once it is durable, and nil before that.

@@ -340,7 +340,8 @@ internal import Testing
     #expect(await isNotEditable { try await list.move("b", before: "a") })
     #expect(slips.store.head.sequence == head)
     for id in ["c", "d"] { try await list.move(id, before: "a") }
-    #expect(try await list.performFetch().itemIdentifiers == ["c", "d", "a", "b"])
+    let shown = try await list.performFetch().itemIdentifiers
+    #expect(shown == ["c", "d", "a", "b"])
     #expect(try await slips.all().first { $0.id == "b" }?.place == "text")
   }
 

@@ -93,6 +93,48 @@ internal import Testing
     if runs.count >= 100 { #expect(partial > runs.count / 10, "\(partial)") }
   }
 
+  @Test(arguments: [ProgramCalls.none, .keys])
+  func `of lists that no build asks for any more, a few of the newest keep their keys`(
+    calls: ProgramCalls
+  ) throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    let (options, ends) = try Self.filled(disk, &random)
+    var builds: [UInt64] = []
+    for build in UInt64(1)...12 {
+      // The last build asks for six lists, and so many others keep their keys.
+      let names = build < 12 ? ["kept"] : (1...6).map { "kept \($0)" }
+      let definitions = names.map {
+        StateKeptViewTests.definition($0, .count, fingerprint: build, calls: calls)
+      }
+      let owners = definitions.compactMap { KeyOwner("b", $0)?.number }
+      let store = try StateStore.open(disk, options: options)
+      let historian = try #require(store.projector(Self.folding).historian)
+      for definition in definitions { historian.keep(definition, of: "b") }
+      try historian.recordBlocking()
+      let made = try #require(historian.runs())
+      #expect(made.runs.map(\.root.end) == ends)
+      // A run that already has all keys that are asked for is not written again.
+      let former = builds.suffix(max(4, owners.count)).count
+      for run in made.runs {
+        let lists = run.keys.map(\.owner).filter { $0 != KeyOwner.rows.number }
+        #expect(run.hasKeys(of: .rows) && Set(owners).isSubset(of: lists), "build \(build)")
+        let others = lists.filter { !owners.contains($0) }
+        #expect(others == Array(builds.reversed().prefix(others.count)), "build \(build)")
+        #expect(others.count == (build < 12 ? former : 5), "build \(build)")
+      }
+      for definition in definitions {
+        let past = RunPast(store, Self.folding, view: ("b", definition))
+        guard case .done? = past.tablesUnread(at: made.end) else {
+          Issue.record("build \(build) cannot read its list")
+          return
+        }
+      }
+      builds += owners
+      try store.closeBlocking()
+    }
+  }
+
   @Test func `a reader says which lists the history has that its writer keeps`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let disk = SimulatedDisk()
