@@ -70,7 +70,7 @@ struct RowsAhead {
             tables[index].nameBytes.withUnsafeBytes { $0.hasSameBytes(as: row.category) }
           }
           if last >= tables.count || !isNamed(last) {
-            guard let index = tables.indices.first(where: isNamed) else { continue }
+            guard let index = state.index(ofTable: row.category) else { continue }
             last = index
           }
           ids[last].append(ByteRun(row.id))

@@ -235,7 +235,7 @@ final class HistoryRecording {
   ) {
     func isName(_ name: [UInt8]) -> Bool { name.withUnsafeBytes { $0.hasSameBytes(as: category) } }
     if lastTable >= state.tables.count || !isName(state.tables[lastTable].nameBytes) {
-      guard let found = state.tables.firstIndex(where: { isName($0.nameBytes) }) else { return }
+      guard let found = state.index(ofTable: category) else { return }
       lastTable = found
     }
     let index = lastTable

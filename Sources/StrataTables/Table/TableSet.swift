@@ -1,5 +1,6 @@
 // The state of a fold: its tables, and how far it has folded.
 
+internal import StrataBase
 internal import StrataLog
 
 /// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
@@ -21,6 +22,10 @@ package struct TableSet: Sendable {
   /// Events that the projection could not apply.
   package internal(set) var failures = ProjectionFailures()
   private var lastIndex = 0
+  /// The index of each table by the hash of its name, or that of another table with the same hash. Empty for few tables.
+  private var indices: [UInt64: Int] = [:]
+  /// Up to this many tables are found by comparing all names, which is quicker for few.
+  private static let comparedCountMax = 8
 
   package init(sequence: UInt64 = 0, recordsTouches: Bool = false) {
     self.sequence = sequence
@@ -38,6 +43,7 @@ package struct TableSet: Sendable {
     self.appendCount = appendCount
     self.tables = tables
     self.failures = failures
+    noteIndices(of: 0..<tables.count)
   }
 
   /// The same state, if the code of this build made it that has replaced tables a number of times.
@@ -61,14 +67,11 @@ package struct TableSet: Sendable {
 
   /// The table with a name; an empty one if nothing was written to it.
   package subscript(name: String) -> Table {
-    tables.first { $0.name.utf8.elementsEqual(name.utf8) }
-      ?? Table(name: name, recordsTouches: recordsTouches)
+    index(ofTable: name).map { tables[$0] } ?? Table(name: name, recordsTouches: recordsTouches)
   }
 
   /// Whether a table was ever written to.
-  package func contains(_ name: String) -> Bool {
-    tables.contains { $0.name.utf8.elementsEqual(name.utf8) }
-  }
+  package func contains(_ name: String) -> Bool { index(ofTable: name) != nil }
 
   /// Changes a table in place, and creates it if necessary.
   package mutating func withTable<Result>(
@@ -83,10 +86,13 @@ package struct TableSet: Sendable {
 
   /// Moves a table that was now written to for the first time ahead of those that only a request named.
   private mutating func moveAheadOfUnwritten(_ index: Int) {
-    guard let first = tables[..<index].firstIndex(where: { !$0.isWritten }) else { return }
+    var first = index
+    while first > 0, !tables[first - 1].isWritten { first -= 1 }
+    guard first < index else { return }
     let table = tables.remove(at: index)
     tables.insert(table, at: first)
     lastIndex = first
+    noteIndices(of: first..<index + 1)
   }
 
   /// Takes back that events wrote to some tables, whose rows are gone again. A table with views is then one that only a
@@ -99,7 +105,8 @@ package struct TableSet: Sendable {
       named.append(table)
     }
     tables = tables.filter { $0.isWritten && !isTakenBack($0) } + named
-    lastIndex = 0
+    (lastIndex, indices) = (0, [:])
+    noteIndices(of: 0..<tables.count)
   }
 
   package mutating func withTable<Result>(_ name: String, _ body: (inout Table) -> Result) -> Result {
@@ -115,17 +122,45 @@ package struct TableSet: Sendable {
 
   private mutating func index(of name: UnsafeRawBufferPointer) -> Int {
     // Consecutive events often belong to the same table.
-    func isNamed(_ index: Int) -> Bool {
-      tables[index].nameBytes.withUnsafeBytes { $0.hasSameBytes(as: name) }
-    }
-    if lastIndex < tables.count, isNamed(lastIndex) { return lastIndex }
-    if let index = tables.indices.first(where: isNamed) {
+    if lastIndex < tables.count, isTable(lastIndex, named: name) { return lastIndex }
+    if let index = index(ofTable: name) {
       lastIndex = index
       return index
     }
     tables.append(Table(name: String(decoding: name, as: UTF8.self), recordsTouches: recordsTouches))
     lastIndex = tables.count - 1
+    noteIndices(of: lastIndex..<tables.count)
     return lastIndex
+  }
+}
+
+// MARK: Names
+
+extension TableSet {
+  /// The index of the table with a name; nil if there is none. O(1), but for names that were chosen to have one hash.
+  func index(ofTable name: UnsafeRawBufferPointer) -> Int? {
+    if tables.count > Self.comparedCountMax {
+      guard let index = indices[XXH64.of(name)] else { return nil }
+      if isTable(index, named: name) { return index }
+    }
+    return tables.indices.first { isTable($0, named: name) }
+  }
+
+  private func index(ofTable name: String) -> Int? {
+    var name = name
+    return name.withUTF8 { index(ofTable: UnsafeRawBufferPointer($0)) }
+  }
+
+  private func isTable(_ index: Int, named name: UnsafeRawBufferPointer) -> Bool {
+    tables[index].nameBytes.withUnsafeBytes { $0.hasSameBytes(as: name) }
+  }
+
+  /// Notes where tables are, after those in a range were added or moved.
+  private mutating func noteIndices(of moved: Range<Int>) {
+    guard tables.count > Self.comparedCountMax else { return }
+    for index in indices.isEmpty ? 0..<tables.count : moved {
+      indices[XXH64.of(tables[index].nameBytes)] = index
+    }
   }
 }
 
