@@ -1,5 +1,6 @@
 // Projections that halt at an event that they cannot apply.
 
+internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
@@ -32,12 +33,27 @@ private struct Ledger: Projection {
   }
 }
 
+/// The same balances, with the number of events that were applied.
+private struct CountingLedger: Projection {
+  static let name = "counting ledger"
+  static let version = 1
+  static let onFailure = ProjectionFailurePolicy.halt
+  static let applied = Lock(0)
+
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+    Self.applied.withLock { $0 += 1 }
+    try Ledger().apply(event, to: &tables)
+  }
+}
+
 @Suite struct HaltingProjectionTests {
-  private static func isHalt(_ error: any Error, at sequence: UInt64) -> Bool {
+  private static func isHalt(
+    _ error: any Error, at sequence: UInt64, of name: String = Ledger.name
+  ) -> Bool {
     guard let error = error as? StoreError else { return false }
     return error.reason == .halted && error.place == "account/a"
       && error.what
-        == "the projection ledger cannot apply event \(sequence), and halts before it: Overdrawn()"
+        == "the projection \(name) cannot apply event \(sequence), and halts before it: Overdrawn()"
   }
 
   private static func append(_ amounts: [Int], to stream: StreamName, in store: EventStore) async throws {
@@ -102,6 +118,29 @@ private struct Ledger: Projection {
     await #expect { try await accounts["b"] } throws: { Self.isHalt($0, at: 2) }
     try await store.erase(Erasure(sequences: [2...2], because: "typing error"))
     #expect(try await accounts["b"]?.amount == 12)
+    #expect(try await accounts["a"] == nil)
+  }
+
+  @Test func `a fold that halts earlier after an erasure is kept, so the next reads apply one event`()
+    async throws
+  {
+    let store = EventStore.inMemory()
+    let accounts = store.table(Ledger.accounts, of: CountingLedger())
+    try await Self.append([5], to: "account/a", in: store)
+    for _ in 0..<50 { try await Self.append([1], to: "account/b", in: store) }
+    try await Self.append([-3], to: "account/a", in: store)
+    try await Self.append([1], to: "account/b", in: store)
+    #expect(try await accounts["a"]?.amount == 2)
+    try await store.erase(Erasure(sequences: [1...1], because: "asked to"))
+    for read in 0..<4 {
+      let before = CountingLedger.applied.withLock { $0 }
+      await #expect { try await accounts["b"] } throws: { Self.isHalt($0, at: 52, of: CountingLedger.name) }
+      let applied = CountingLedger.applied.withLock { $0 } - before
+      #expect(applied == (read == 0 ? 51 : 1), "read \(read)")
+    }
+    // Once that event is erased too, the fold goes on, and nothing is left of what was erased.
+    try await store.erase(Erasure(sequences: [52...52], because: "typing error"))
+    #expect(try await accounts["b"]?.amount == 51)
     #expect(try await accounts["a"] == nil)
   }
 

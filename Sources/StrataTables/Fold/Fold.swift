@@ -40,8 +40,9 @@ package final class Fold {
   private(set) var rawBytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
   @exclusivity(unchecked) private var mustBeginAnew = false
-  /// The fold from the start that will then replace the state, as far as it has come.
-  private var anew: Fold?
+  /// The fold from the start that will then replace the state, as far as it has come. After a halt it is before the event
+  /// that it cannot apply.
+  private(set) var anew: Fold?
   /// How often an erasure has made it fold the log again from the start.
   private(set) var restartCount = 0
   /// A view that is being built of the state.
@@ -229,11 +230,16 @@ package final class Fold {
         marksErasures: marksErasures)
     fold.tracksChain = tracksChain
     fold.reached = reached
-    // If the run below fails, the next call begins from the start.
+    // If the run below fails, the next call begins from the start, unless it halts: then it reads that one event again.
     anew = nil
-    guard try fold.run(through: state.sequence, slice) else {
-      anew = fold
-      return false
+    do throws(StoreError) {
+      guard try fold.run(through: state.sequence, slice) else {
+        anew = fold
+        return false
+      }
+    } catch {
+      if error.reason == .halted { anew = fold }
+      throw error
     }
     assert(
       fold.state.sequence <= state.sequence, "a fold from the start went past the state that it replaces")

@@ -26,12 +26,16 @@ extension Projector {
 }
 
 /// What a fold that halted can save. Its state may end inside an append, which is never published.
+///
+/// Where a fold halts while it folds the log again after an erasure, this is what it folded again: its own state holds
+/// what was erased.
 private struct Halted {
   let state: TableSet
   let erasures: SegmentErasures
 
   /// Nil if the fold ended with another error. Reads the last block.
   init?(_ fold: Fold, _ error: StoreError) {
+    let fold = fold.anew ?? fold
     guard error.reason == .halted, let erasures = fold.erasures, (try? fold.findChain()) != nil,
       fold.state.chain != nil
     else { return nil }

@@ -24,6 +24,22 @@ private struct HaltingTally: Projection {
   }
 }
 
+/// The sums of streams, none of which may be negative.
+private struct HaltingSum: Projection {
+  struct Refusal: Error {}
+
+  static let name = "halting sum"
+  static let version = 1
+  static let onFailure = ProjectionFailurePolicy.halt
+
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+    guard event.type == "counted", case .int(let number) = try event.payload.document() else { return }
+    let sum = (tables[TallyProjection.rows, event.stream.id]?.count ?? 0) + Int(number)
+    tables[TallyProjection.rows, event.stream.id] = TallyProjection.Row(id: "", count: sum, text: "")
+    if sum < 0 { throw Refusal() }
+  }
+}
+
 @Suite struct HaltedStateTests {
   private static let folding = Folding.own(HaltingTally())
 
@@ -151,6 +167,32 @@ private struct HaltingTally: Projection {
     for _ in 0..<9 { _ = try await halt(store, at: 52) }
     projector.state.wait { !$0.isSaving }
     #expect(projector.checkpoints?.bytesWritten == written)
+    try store.closeBlocking()
+  }
+
+  @Test func `a projection that halts earlier after an erasure is saved up to there`() async throws {
+    let disk = SimulatedDisk()
+    let folding = Folding.own(HaltingSum())
+    var store = try StateStore.open(disk)
+    for number: Int64 in [5] + Array(repeating: 1, count: 30) + [-3, 1] {
+      let stream = StreamName(category: "counter", id: number == 1 ? "others" : "one")
+      try store.appendAny([NewEvent("counted", in: stream, .int(number))])
+    }
+    _ = try await store.projector(folding).state(reaching: store.head.sequence)
+    try store.eraseBlocking(Erasure(sequences: [1...1], because: "asked to"))
+    #expect { try store.checkpointBlocking() } throws: { isHalt($0, at: 32) }
+    #expect(store.projector(folding).checkpoints?.savedSequence == 31)
+    try store.closeBlocking()
+    store = try StateStore.open(disk)
+    let projector = store.projector(folding)
+    await #expect {
+      try await projector.state(reaching: store.head.sequence)
+    } throws: {
+      isHalt($0, at: 32)
+    }
+    let block = try #require(try store.log.block(holding: 32)).header.storedLength
+    #expect(projector.checkpoints?.savedSequence == 31)
+    #expect(projector.exclusive.fold.map { $0.bytesRead <= UInt64(block) } == true)
     try store.closeBlocking()
   }
 }
