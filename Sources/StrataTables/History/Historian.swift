@@ -113,11 +113,9 @@ final class Historian: KeptHistory {
   }
 
   func keep(_ definition: ViewDefinition, of table: String) {
-    guard log.options.runLimits.keepsKeys, let owner = KeyOwner(table, definition) else { return }
+    guard log.options.runLimits.keepsKeys, definition.kept != nil else { return }
     state.withLock { state in
-      guard !state.lists.contains(where: { $0.number == owner.number }) else { return }
-      state.lists.append(owner)
-      state.mayLackKeys = true
+      if state.lists.keep(definition, of: table) { state.mayLackKeys = true }
     }
     start()
   }

@@ -20,7 +20,8 @@ protocol KeptHistory: AnyObject, Sendable {
   /// place is not damaged by that.
   func noteDamage(in runs: RunSet)
   /// From now on, the runs are to have the keys of a list; those that there are get them in the background, unless this
-  /// process only reads. Does nothing for a list that is not kept.
+  /// process only reads. The runs need no longer have those of another list with its name. Does nothing for a list that is
+  /// not kept.
   func keep(_ definition: ViewDefinition, of table: String)
   /// The lists that this process asked for, and from which event on the history has them.
   var lists: [ListHistory] { get }
@@ -106,10 +107,7 @@ final class HistoryReader: KeptHistory {
   }
 
   func keep(_ definition: ViewDefinition, of table: String) {
-    guard let owner = KeyOwner(table, definition) else { return }
-    state.withLock { state in
-      if !state.lists.contains(where: { $0.number == owner.number }) { state.lists.append(owner) }
-    }
+    state.withLock { _ = $0.lists.keep(definition, of: table) }
   }
 
   var lists: [ListHistory] {

@@ -427,7 +427,8 @@ final class HistoryWork: @unchecked Sendable {
     guard let lacking = runs.indexLackingKeys(of: owners) else {
       historian.state.withLock { state in
         // Another list may have come meanwhile.
-        if state.keptLists.count + 1 == owners.count || owners.isEmpty { state.mayLackKeys = false }
+        let lists = owners.dropFirst().map(\.number)
+        if state.keptLists.map(\.number) == lists || owners.isEmpty { state.mayLackKeys = false }
       }
       return historian.state.withLock { $0.mayLackKeys }
     }

@@ -57,6 +57,21 @@ struct KeyOwner: Sendable {
   init(known keys: OwnerKeys) { self.init(number: keys.owner, list: nil, kinds: keys.sets.map(\.kind)) }
 }
 
+extension [KeyOwner] {
+  /// Adds a kept list, in the place of one of another definition with its name in its table. Returns whether one was
+  /// added: not if it is there already, or a history cannot hold it.
+  mutating func keep(_ definition: ViewDefinition, of table: String) -> Bool {
+    guard let name = definition.kept?.name else { return false }
+    let owner = KeyOwner(table, definition)
+    if let owner, contains(where: { $0.number == owner.number }) { return false }
+    removeAll { other in
+      other.list.map { $0.table.utf8.elementsEqual(table.utf8) && $0.definition.kept?.name == name } ?? false
+    }
+    if let owner { append(owner) }
+    return owner != nil
+  }
+}
+
 /// A key, and when it was there, as one run knows.
 struct KeyRecord {
   var key: [UInt8] = []

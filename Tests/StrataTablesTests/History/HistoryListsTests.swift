@@ -135,6 +135,29 @@ internal import Testing
     }
   }
 
+  @Test func `of lists with one name the history keeps the one that was asked for last`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    let (options, _) = try Self.filled(disk, &random)
+    let store = try StateStore.open(disk, options: options)
+    let historian = try #require(store.projector(Self.folding).historian)
+    for modulus: Int64 in [2, 3, 5] {
+      historian.keep(StateKeptViewTests.definition("kept", .count, modulus: modulus, calls: .keys), of: "b")
+    }
+    historian.keep(Self.definition, of: "b")
+    #expect(historian.lists.map(\.name) == ["kept"])
+    try historian.recordBlocking()
+    #expect(store.projections.first?.historyLists.map(\.firstSequence) == [1])
+    #expect(try #require(historian.runs()).runs.allSatisfy { $0.keys.count == 2 })
+    // Neither another name nor another table takes its place; a list that no history can hold does.
+    historian.keep(StateKeptViewTests.definition("other", .count, calls: .keys), of: "b")
+    historian.keep(Self.definition, of: "a")
+    #expect(historian.lists.map { "\($0.table) \($0.name)" } == ["b kept", "b other", "a kept"])
+    historian.keep(StateKeptViewTests.definition("kept", .count, calls: .filters), of: "b")
+    #expect(historian.lists.map { "\($0.table) \($0.name)" } == ["b other", "a kept"])
+    try store.closeBlocking()
+  }
+
   @Test func `a reader says which lists the history has that its writer keeps`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let disk = SimulatedDisk()
