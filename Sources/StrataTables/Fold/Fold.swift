@@ -230,7 +230,7 @@ package final class Fold {
         marksErasures: marksErasures)
     fold.tracksChain = tracksChain
     fold.reached = reached
-    // If the run below fails, the next call begins from the start, unless it halts: then it reads that one event again.
+    // If the run below fails, the next call begins from the start; after a halt it reads that one event again.
     anew = nil
     do throws(StoreError) {
       guard try fold.run(through: state.sequence, slice) else {

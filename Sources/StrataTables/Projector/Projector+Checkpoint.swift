@@ -225,7 +225,8 @@ extension Projector {
     if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
       noteOrigin(fold)
-      if let kept { exclusive.work.addView(kept.definition, of: kept.table, to: fold, progress) }
+      if let kept { addView(kept.definition, of: kept.table, to: fold, progress) }
+      settleViews(fold)
       if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }
       _ = publish(fold.state, keepsFold: true)
     }
@@ -240,5 +241,14 @@ extension Projector {
     let written = try checkpoints.write(set, erasures)
     exclusive.work.begin(after: set)
     return written
+  }
+
+  /// Adds a view that is saved with the state, as if it had been leased.
+  private func addView(
+    _ definition: ViewDefinition, of table: String, to fold: Fold, _ progress: SaveProgress?
+  ) {
+    exclusive.work.addView(definition, of: table, to: fold, progress)
+    guard let kept = definition.kept else { return }
+    state.withLock { $0.keptViews.noteLease(ViewKey(table, definition), kept) }
   }
 }

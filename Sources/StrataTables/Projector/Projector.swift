@@ -45,8 +45,10 @@ package final class Projector: Sendable {
     var isSaving = false
     /// The number of leases of each view.
     var holders: [ViewKey: Int] = [:]
-    /// Views without a lease, to be removed before the next fold.
+    /// Views without a name and a lease, to be removed before the next fold.
     var unused: Set<ViewKey> = []
+    /// Views with names.
+    var keptViews = KeptViews()
     /// Views that callers wait for, and that are built beside the folding.
     var awaited: [ViewKey: Awaited] = [:]
     /// How far the fold has come.
@@ -131,6 +133,7 @@ package final class Projector: Sendable {
     state.withLock { state in
       state.holders[key, default: 0] += 1
       state.unused.remove(key)
+      if let kept = definition.kept { state.keptViews.noteLease(key, kept) }
     }
     if definition.kept != nil { history?.keep(definition, of: table) }
     return ViewLease(table: table, definition: definition, projector: self)
@@ -141,8 +144,13 @@ package final class Projector: Sendable {
     state.withLock { state in
       guard let count = state.holders[key] else { return }
       state.holders[key] = count > 1 ? count - 1 : nil
+      guard count <= 1 else { return }
       // A view that is saved is kept up to date, so that it can be saved as it then is.
-      if count <= 1, lease.definition.kept == nil { state.unused.insert(key) }
+      if let kept = lease.definition.kept {
+        state.keptViews.noteRelease(key, kept)
+      } else {
+        state.unused.insert(key)
+      }
     }
   }
 
@@ -243,15 +251,7 @@ extension Projector {
   private func beginPass(_ fold: Fold) -> LogMark {
     let target = log.mark.visible
     exclusive.target = target
-    let unused = state.withLock { state in
-      defer { state.unused = [] }
-      return state.unused
-    }
-    for key in unused {
-      key.table.withUnsafeBytes { name in
-        fold.state.withTable(name) { $0.removeView(key.identity) }
-      }
-    }
+    settleViews(fold)
     return target
   }
 

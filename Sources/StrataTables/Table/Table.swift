@@ -368,6 +368,15 @@ extension Table {
   /// Gives up the saved view of a name, which the next state on disk then lacks.
   mutating func removeSavedView(_ name: String) { savedViews.removeAll { $0.kept.name == name } }
 
+  /// Makes a view the one that is saved of those with its name: the last of them.
+  mutating func saveView(_ identity: ViewIdentity) {
+    guard let index = views.firstIndex(where: { $0.definition.identity == identity }),
+      let name = views[index].definition.kept?.name,
+      views[(index + 1)...].contains(where: { $0.definition.kept?.name == name })
+    else { return }
+    views.append(views.remove(at: index))
+  }
+
   package mutating func removeView(_ identity: ViewIdentity) {
     views.removeAll { $0.definition.identity == identity }
   }

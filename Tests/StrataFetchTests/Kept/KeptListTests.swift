@@ -148,6 +148,54 @@ internal import Testing
     #expect(!views.isEmpty && views.allSatisfy { $0.isOnDisk })
     try store.closeBlocking()
   }
+
+  @Test func `a search that changes with each letter leaves one kept list behind`() async throws {
+    let disk = SimulatedDisk()
+    let store = try await Self.filled(disk)
+    let tasks = store.collection("task", of: Task.self)
+    let request = ListRequest(Task.self).sectioned(by: \.owner).sorted(by: \.size)
+    let list = FetchController(request.kept(as: "a"), from: tasks)
+    try await list.performFetch()
+    for size in 0..<8 {
+      let shown = try await list.apply(request.filtered(by: "size > \(size)").kept(as: "a"))
+      #expect(shown.numberOfItems > 0)
+    }
+    try await tasks.put([Task(id: "new", owner: "o1", size: 100)])
+    #expect(try await list.performFetch().index(of: "new") != nil)
+    #expect(store.projector(.documents(only: nil)).published["task"].views.count == 1)
+    try store.closeBlocking()
+    #expect(try Self.saved(disk) == ["task: a"])
+  }
+
+  @Test func `two lists shown under one name go on, and the one asked for last is saved`() async throws {
+    let disk = SimulatedDisk()
+    var store = try await Self.filled(disk)
+    let request = ListRequest(Task.self).sectioned(by: \.owner).sorted(by: \.size)
+    let requests = [request, request.sorted(by: \.id, .reverse)]
+    do {
+      let tasks = store.collection("task", of: Task.self)
+      let lists = requests.map { FetchController($0.kept(as: "a"), from: tasks) }
+      for list in lists { try await list.performFetch() }
+      let third = FetchController(requests[0].kept(as: "a"), from: tasks)
+      try await third.performFetch()
+      for number in 0..<3 {
+        try await tasks.put([Task(id: "new \(number)", owner: "o1", size: 100 - number)])
+        for (list, request) in zip(lists, requests) {
+          let shown = try await list.performFetch()
+          let built = try await FetchController(request, from: tasks).performFetch()
+          #expect(ArrayList(shown) == ArrayList(built) && shown.numberOfItems == 41 + number)
+        }
+      }
+      _ = try await store.checkpoint()
+      try store.closeBlocking()
+    }
+    store = try Self.store(disk)
+    let tasks = store.collection("task", of: Task.self)
+    try await FetchController(requests[0].kept(as: "a"), from: tasks).performFetch()
+    let views = store.projector(.documents(only: nil)).published["task"].views
+    #expect(views.count == 1 && views.allSatisfy { $0.isOnDisk })
+    try store.closeBlocking()
+  }
 }
 
 extension View {

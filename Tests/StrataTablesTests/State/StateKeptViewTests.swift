@@ -222,6 +222,80 @@ internal import Testing
     }
   }
 
+  @Test func `of views with one name the last leased is saved, and others live as long as their leases`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    var store = try StateStore.open(disk)
+    try change(store, &random, 80)
+    let projector = store.projector(StateStore.documents)
+    let definitions = [2, 3, 5].map { Self.definition("v", modulus: $0) }
+    var leases: [ViewLease?] = []
+    for definition in definitions {
+      leases.append(projector.lease(definition, of: "a"))
+      _ = try await projector.state(reaching: store.head.sequence, with: leases.last!!)
+    }
+    /// The remainders of the views after a change, in their order. All show what a new view would show.
+    func views() async throws -> [String] {
+      try change(store, &random, 9)
+      let table = try await projector.state(reaching: store.head.sequence)["a"]
+      for view in table.views {
+        #expect(Self.content(view) == Self.content(View(view.definition, of: table, on: .none)))
+      }
+      return table.views.compactMap { $0.definition.kept?.identity }
+    }
+    let names = definitions.compactMap { $0.kept?.identity }
+    var seen = try await views()
+    #expect(seen == names)
+    // The one leased last stays without a lease, until another one is leased.
+    leases[2] = nil
+    seen = try await views()
+    #expect(seen == names)
+    let again = projector.lease(definitions[0], of: "a")
+    seen = try await views()
+    #expect(seen == [names[1], names[0]])
+    leases[1] = nil
+    seen = try await views()
+    #expect(seen == [names[0]])
+    leases = []
+    withExtendedLifetime(again) {}
+    try store.closeBlocking()
+    store = try StateStore.open(disk)
+    let saved = try await store.projector(StateStore.documents).state(reaching: store.head.sequence)["a"]
+    #expect(saved.savedViews.map(\.kept) == [definitions[0].kept])
+    try store.closeBlocking()
+  }
+
+  @Test func `the view that is saved under a name is the last leased one, while all are leased`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let disk = SimulatedDisk()
+    let definitions = [2, 3].map { Self.definition("v", modulus: $0) }
+    var store = try StateStore.open(disk)
+    try change(store, &random, 80)
+    for _ in 0..<4 {
+      let projector = store.projector(StateStore.documents)
+      var leases: [ViewLease] = []
+      for round in 0..<12 {
+        let definition = definitions[round < 2 ? round : Int.random(in: 0..<2, using: &random)]
+        leases.append(projector.lease(definition, of: "a"))
+        _ = try await projector.state(reaching: store.head.sequence, with: leases[round])
+        if Bool.random(using: &random) { try change(store, &random, 20) }
+        try store.checkpointBlocking()
+        #expect(try StateVerifier(store.log).run() == [], "round \(round)")
+        let saved = Fold.resuming(store.log, StateStore.documents).state.savedViews
+        #expect(saved.map(\.kept) == [definition.kept], "round \(round)")
+      }
+      leases = []
+      try store.closeBlocking()
+      store = try StateStore.open(disk)
+      for definition in definitions { try await check(store, definition, "opened again") }
+    }
+    try store.closeBlocking()
+  }
+
   @Test func `a view whose files are damaged or gone is built anew, and so are its rows`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let disk = SimulatedDisk()
