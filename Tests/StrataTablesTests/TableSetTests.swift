@@ -58,22 +58,4 @@ internal import Testing
     for name in names { write(name, 23, to: &set) }
     #expect(set.tables.count == 22 && names.map { set[$0].name } == names && names.allSatisfy(set.contains))
   }
-
-  @Test func `a table among ten thousand is found about as soon as one among a hundred`() {
-    func nanoseconds(_ count: Int) -> Int64 {
-      var set = TableSet()
-      let names = (0..<count).map { "table \($0)" }
-      for name in names { set.withTable(name) { _ in } }
-      let asked = (0..<1_000).map { names[$0 * 7_919 % count] }
-      // What else the machine does makes some of them slower, and none quicker.
-      let times = (0..<20).map { _ in
-        let begin = MonotonicTime.now().nanoseconds
-        for name in asked { set.withTable(name) { _ in } }
-        return MonotonicTime.now().nanoseconds - begin
-      }
-      return times.min() ?? 0
-    }
-    let (few, many) = (nanoseconds(100), nanoseconds(10_000))
-    #expect(many < 20 * few, "\(few) ns, \(many) ns")
-  }
 }
