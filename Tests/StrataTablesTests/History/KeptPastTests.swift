@@ -83,7 +83,9 @@ internal import Testing
   ) throws -> TableSet? {
     let past = RunPast(store, folding, view: view, counter)
     past.extend(through: sequence)
-    guard past.covers(sequence), case .done(var state, _) = past.tablesUnread(at: sequence) else { return nil }
+    guard past.covers(sequence), case .done(var state, _) = past.tablesUnread(at: sequence) else {
+      return nil
+    }
     #expect(state[view.table].savedViews.count == (state.contains(view.table) ? 1 : 0))
     state.withTable(view.table) { $0.addView(view.definition) }
     return state
