@@ -341,7 +341,7 @@ internal import Testing
     #expect(slips.store.head.sequence == head)
     for id in ["c", "d"] { try await list.move(id, before: "a") }
     let shown = try await list.performFetch().itemIdentifiers
-    #expect(shown == ["c", "d", "a", "b"])
+    #expect(shown == ["b", "c", "d", "a"])
     #expect(try await slips.all().first { $0.id == "b" }?.place == "text")
   }
 
