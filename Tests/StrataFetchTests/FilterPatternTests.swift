@@ -38,7 +38,7 @@ internal import Testing
     #expect(try FilterPattern(text, ignoresCase: false).matches(matched))
   }
 
-  @Test func `fault 109: whatever a pattern refers back to, a match has an answer`() {
+  @Test func `whatever a pattern refers back to, a match has an answer`() {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let atoms = [
       "a", "b", ".", #"\1"#, #"\2"#, #"\k<x>"#, #"\d"#, #"\b"#, "^", "$", #"\X"#, "[ab]", "[^a]",
