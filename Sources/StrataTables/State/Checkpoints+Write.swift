@@ -276,8 +276,7 @@ private struct LiveTrees {
 }
 
 extension Table {
-  /// The views that are saved with the table: of several that have one name, the last, which
-  /// is the one that was leased last.
+  /// The views that are saved with the table: of several that have one name, the last, which was leased last.
   var keptViews: [View] {
     var names: Set<String> = []
     return views.reversed().filter { view in
