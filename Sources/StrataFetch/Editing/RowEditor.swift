@@ -93,7 +93,7 @@ where Item.ID: DocumentID {
   private func checkDecodes(_ document: DocumentValue) throws(ListEditError) {
     do { _ = try document.decode(Item.self) } catch {
       let what = RowProblem.sentence(for: error, decoding: Item.self)
-      throw .notEditable("the row would be one no longer: \(what)")
+      throw .notEditable("after the edit, \(what)")
     }
   }
 

@@ -145,7 +145,7 @@ package final class Projector: Sendable {
       guard let count = state.holders[key] else { return }
       state.holders[key] = count > 1 ? count - 1 : nil
       guard count <= 1 else { return }
-      // A view that is saved is kept up to date, so that it can be saved as it then is.
+      // Of views with one name the last leased is kept up to date, so that it can be saved as it then is.
       if let kept = lease.definition.kept {
         state.keptViews.noteRelease(key, kept)
       } else {

@@ -149,7 +149,7 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `a search that changes with each letter leaves one kept list behind`() async throws {
+  @Test func `a search that changes with each letter leaves one kept list`() async throws {
     let disk = SimulatedDisk()
     let store = try await Self.filled(disk)
     let tasks = store.collection("task", of: Task.self)
