@@ -9,15 +9,18 @@ final class KeyCounts: Sendable {
   /// How much the units before each count, and all of them at the end.
   let before: [Int64]
 
-  init(_ sequence: UInt64, _ counts: [Int64]) {
+  /// - Parameter counts: a zero, and then what each unit counts. They are added up where they are.
+  init(_ sequence: UInt64, summing counts: consuming [Int64]) {
     self.sequence = sequence
-    var before = [Int64](repeating: 0, count: counts.count + 1)
-    var sum: Int64 = 0
-    for unit in counts.indices {
-      sum &+= counts[unit]
-      before[unit + 1] = sum
+    var sums = counts
+    sums.withUnsafeMutableBufferPointer { sums in
+      var sum: Int64 = 0
+      for unit in sums.indices {
+        sum &+= sums[unit]
+        sums[unit] = sum
+      }
     }
-    self.before = before
+    before = sums
   }
 
   var unitCount: Int { before.count - 1 }
@@ -26,8 +29,10 @@ final class KeyCounts: Sendable {
 
 /// A chunk of a tally: points that are near each other are counted from one.
 final class TallyChunk: Sendable {
-  /// How much the units count before the first change.
+  /// A zero, and how much each unit counts before the first change.
   private let counts: [Int64]
+  /// How much they count together.
+  private let total: Int64
   private let record: RunRecord
   /// Where the changes begin in the record.
   private let changesBegin: Int
@@ -41,11 +46,16 @@ final class TallyChunk: Sendable {
     guard units <= UInt64(cursor.remaining), units <= UInt64(UInt32.max >> 1) else {
       throw StatePage.Damage("a tally of keys is cut short")
     }
-    var counts = [Int64](repeating: 0, count: Int(units))
-    for unit in counts.indices {
-      guard let count = cursor.mediumVarint() else { throw StatePage.Damage("a tally of keys is cut short") }
-      counts[unit] = ZigZag.decode(count)
+    var counts = [Int64](repeating: 0, count: Int(units) + 1)
+    let isWhole = counts.withUnsafeMutableBufferPointer { counts in
+      for unit in 1..<counts.count {
+        guard let count = cursor.mediumVarint() else { return false }
+        counts[unit] = ZigZag.decode(count)
+      }
+      return true
     }
+    guard isWhole else { throw StatePage.Damage("a tally of keys is cut short") }
+    total = counts.reduce(0, &+)
     changesBegin = record.bytes.count - cursor.remaining
     (self.counts, self.record, self.first, self.end) = (counts, record, first, end)
   }
@@ -53,17 +63,38 @@ final class TallyChunk: Sendable {
   /// O(units + changes before the event).
   func counts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
     var counts = counts
+    let isWhole = counts.withUnsafeMutableBufferPointer { counts in
+      forEachChange(through: sequence) { counts[$0 + 1] &+= $1 }
+    }
+    guard isWhole else { throw StatePage.Damage("a tally of keys has a broken change") }
+    return KeyCounts(sequence, summing: counts)
+  }
+
+  /// What all units count together. O(changes before the event).
+  func total(at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+    var total = total
+    guard forEachChange(through: sequence, { total &+= $1 }) else {
+      throw StatePage.Damage("a tally of keys has a broken change")
+    }
+    return total
+  }
+
+  /// Calls a body with the unit of each change and with 1 or -1. False for a change that is broken, or of a unit that is
+  /// not there.
+  @inline(__always)
+  private func forEachChange(through sequence: UInt64, _ body: (Int, Int64) -> Void) -> Bool {
     var cursor = record.cursor(at: UInt32(truncatingIfNeeded: changesBegin))
+    let units = UInt64(counts.count - 1)
     var last = first
     while cursor.remaining > 0 {
-      guard let distance = cursor.mediumVarint(), let change = cursor.mediumVarint(),
-        change >> 1 < UInt64(counts.count), distance <= end &- last
-      else { throw StatePage.Damage("a tally of keys has a broken change") }
+      guard let distance = cursor.mediumVarint(), let change = cursor.mediumVarint(), change >> 1 < units,
+        distance <= end &- last
+      else { return false }
       last += distance
       guard last <= sequence else { break }
-      counts[Int(truncatingIfNeeded: change >> 1)] &+= change & 1 == 1 ? 1 : -1
+      body(Int(truncatingIfNeeded: change >> 1), change & 1 == 1 ? 1 : -1)
     }
-    return KeyCounts(sequence, counts)
+    return true
   }
 }
 
@@ -150,19 +181,26 @@ extension RunReader {
   func counts(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
     let sequence = min(sequence, root.end)
     if let known = tallies.withLock({ $0.counts(tally, at: sequence) }) { return known }
-    let index = try index(of: tally)
-    let found = try index.chunk(at: sequence - root.begin)
-    let chunk: TallyChunk
-    if let known = tallies.withLock({ $0.chunk(at: found.place) }) {
-      chunk = known
-    } else {
-      chunk = try TallyChunk(
-        record(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
-      tallies.withLock { $0.add(chunk, at: found.place) }
-    }
-    let counts = try chunk.counts(at: sequence)
+    let counts = try chunk(of: tally, at: sequence).counts(at: sequence)
     tallies.withLock { $0.add(counts, of: tally) }
     return counts
+  }
+
+  /// What all units of a tally count together after an event, or at the run's end if that is before it. O(changes of a
+  /// chunk), and O(units) for a chunk that was not read lately.
+  func total(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+    let sequence = min(sequence, root.end)
+    return try chunk(of: tally, at: sequence).total(at: sequence)
+  }
+
+  private func chunk(of tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> TallyChunk {
+    let index = try index(of: tally)
+    let found = try index.chunk(at: sequence - root.begin)
+    if let known = tallies.withLock({ $0.chunk(at: found.place) }) { return known }
+    let chunk = try TallyChunk(
+      record(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
+    tallies.withLock { $0.add(chunk, at: found.place) }
+    return chunk
   }
 
   /// O(chunks) the first time.

@@ -21,6 +21,13 @@ struct KeySet: Sendable {
     return counts
   }
 
+  /// How many keys there are after an event; in a delta, by how much that differs from the run's begin. Without the counts
+  /// of its groups.
+  func total(at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+    guard let places = root.places, sequence < reader.root.end else { return directory.count }
+    return try reader.total(places.tally, at: sequence)
+  }
+
   /// The sections with the same counts.
   func sectionCounts(at sequence: UInt64) throws(StatePage.Damage) -> SectionCounts {
     guard let places = root.sections else { return SectionCounts() }

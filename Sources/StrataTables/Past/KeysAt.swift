@@ -109,11 +109,22 @@ final class KeysAt: Sendable {
     return counts
   }
 
+  /// The number of all keys. O(runs · changes of a chunk).
+  func count() throws(StatePage.Damage) -> Int {
+    if let total { return total }
+    var sum: Int64 = 0
+    for part in parts { sum &+= try part.keys.total(at: sequence) }
+    guard sum >= 0, let count = Int(exactly: sum) else {
+      throw StatePage.Damage("the runs count less than no key")
+    }
+    return count
+  }
+
   /// The number of keys in a range. O(runs · (log n + keys of a page + changes of a chunk)).
   ///
   /// - Parameter high: the first key after them; nil for no bound.
   func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
-    if let total, low.isEmpty, high == nil { return total }
+    if low.isEmpty, high == nil { return try count() }
     return try counts(from: low, to: high, cutAt: [])[0]
   }
 

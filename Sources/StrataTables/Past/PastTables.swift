@@ -35,11 +35,11 @@ extension RunSet {
       let isListed = table.name.utf8.elementsEqual(list.table.utf8)
       let rows = try PastTree.make(
         of: rowKeys, prefix: prefix, end: end, pageSize: TreePages.table, bottomPageCount: 1,
-        isWanted: isListed, cache,
+        hasAll: tables.count == 1, isWanted: isListed, cache,
         healing.state.healing(table.name, .rows), noteDamage: healing.noteDamage, storedRows(at: sequence))
       let problems = try PastTree.make(
         of: refused, prefix: prefix, end: end, pageSize: Tree().pageSize, bottomPageCount: 1,
-        isWanted: isListed, cache,
+        hasAll: tables.count == 1, isWanted: isListed, cache,
         healing.state.healing(table.name, .problems), noteDamage: healing.noteDamage, reasons(at: sequence))
       let view = PastView(kept, of: rows, self, owner, at: sequence, cache, healing)
       made.append(

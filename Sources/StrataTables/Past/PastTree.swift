@@ -49,23 +49,26 @@ final class PastTree: Sendable {
   /// - Parameters:
   ///   - end: the first key after them; nil for no bound.
   ///   - bottomPageCount: how many pages of runs are looked into for one key: few if values cost more than keys.
+  ///   - hasAll: whether no key of the runs is outside of the range.
   ///   - isWanted: whether the tree is looked into soon. Then a tree of few keys is made at once.
   ///   - healing: what makes a page that the runs have lost.
   ///   - noteDamage: called when they have lost one.
   static func make(
     of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, bottomPageCount: Int = 4,
-    isWanted: Bool = true, _ cache: PageCache, _ healing: TreeHealing,
+    hasAll: Bool = false, isWanted: Bool = true, _ cache: PageCache, _ healing: TreeHealing,
     noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
   ) throws(StatePage.Damage) -> Tree {
     let tree = PastTree(
       keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
       noteDamage: noteDamage, values)
     let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in try tree.page(part, source) }
-    return try tree.tree(source, isWanted)
+    return try tree.tree(source, hasAll: hasAll, isWanted: isWanted)
   }
 
-  private func tree(_ source: PageSource, _ isWanted: Bool) throws(StatePage.Damage) -> Tree {
-    let total = try keys.count(from: prefix, to: end)
+  private func tree(
+    _ source: PageSource, hasAll: Bool, isWanted: Bool
+  ) throws(StatePage.Damage) -> Tree {
+    let total = hasAll ? try keys.count() : try keys.count(from: prefix, to: end)
     guard let total = UInt32(exactly: total) else { throw StatePage.Damage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
     let wholeCountMax = keys.limits.wholeKeyCountMax

@@ -208,11 +208,13 @@ extension KeySet {
       for run in try #require(past.historian.runs()).runs {
         guard let keys = try run.keySet(.rows, of: .rows), !keys.isEmpty else { continue }
         let sequence = UInt64.random(in: run.root.begin...run.root.end, using: &random)
+        let total = try keys.total(at: sequence)
         let right = try #require(try keys.groupCounts(at: sequence))
+        #expect(total == right.before.last, "run \(runs.count)")
         for group in 0..<right.unitCount {
           var counts = (0..<right.unitCount).map { right.count(of: $0) }
           counts[group] += Bool.random(using: &random) ? 1 : -1
-          let wrong = KeyCounts(sequence, counts)
+          let wrong = KeyCounts(sequence, summing: [0] + counts)
           let key = try keys.first(keys.part(ofGroup: group).pages(of: group).lowerBound)
           for (counts, isRight) in [(right, true), (wrong, false)] {
             var counter = KeyCounter(keys, at: sequence, counts)
