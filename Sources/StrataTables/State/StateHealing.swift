@@ -141,30 +141,39 @@ final class StateHealing: Sendable {
 extension StateHealing {
   /// What makes the pages of one of its trees.
   func healing(_ table: String, _ part: Part) -> TreeHealing {
-    let name =
-      switch part {
-      case .rows: "rows of \(table)"
-      case .problems: "problems of \(table)"
-      case .view(let definition, let kind): "\(kind) of \(definition.kept?.name ?? "a list") over \(table)"
-      }
-    return TreeHealing(name: "\(name), \(folder)", faults: faults) { [self] () throws(StoreError) in
-      try tree(table, part)
+    TreeHealing(name: "\(self.name(table, part)), \(self.folder)", faults: faults) {
+      [self] () throws(StoreError) in try tree(table, part)
+    }
+  }
+
+  private func name(_ table: String, _ part: Part) -> String {
+    switch part {
+    case .rows: "rows of \(table)"
+    case .problems: "problems of \(table)"
+    case .view(let definition, let kind): "\(kind) of \(definition.kept?.name ?? "a list") over \(table)"
     }
   }
 }
 
 /// What makes the pages of one tree again.
 struct TreeHealing: Sendable {
-  /// What the tree is, for messages.
-  let name: String
-  let faults: Lock<StateFaults>
-  /// The tree with the same entries, from elsewhere; nil if there is none.
-  let tree: @Sendable () throws(StoreError) -> Tree?
+  /// What the tree is, for messages. Trees are made far more often than one of their pages is lost.
+  private let name: @Sendable () -> String
+  private let faults: Lock<StateFaults>
+  private let tree: @Sendable () throws(StoreError) -> Tree?
+
+  /// - Parameter tree: the tree with the same entries, from elsewhere; nil if there is none.
+  init(
+    name: @autoclosure @escaping @Sendable () -> String, faults: Lock<StateFaults>,
+    tree: @escaping @Sendable () throws(StoreError) -> Tree?
+  ) {
+    (self.name, self.faults, self.tree) = (name, faults, tree)
+  }
 
   /// A page that could not be read, with everything below it, owned by the caller.
   func page(_ part: PagePart, _ layout: PageLayout, _ damage: StatePage.Damage) throws(PageLoss) -> PageRef {
     let place = "page file \(part.place.file), offset \(part.place.offset)"
-    let fault = "\(damage.what): \(name), \(place)"
+    let fault = "\(damage.what): \(name()), \(place)"
     let found: PageRef?
     do throws(StoreError) { found = try tree()?.page(part, layout) } catch {
       throw PageLoss(
