@@ -37,9 +37,11 @@ extension EventStore {
   ///
   /// Throws `invalid` for a sequence past the end of the log, `trimmed` for one before its first available event, and
   /// `diverged` for a position of another history.
-  package func sequenceBlocking(of point: LogPoint) throws(StoreError) -> UInt64 {
-    // The writer in another process may have appended more.
-    if point != .beginning { try log.refresh() }
+  ///
+  /// - Parameter looks: whether to look for what another process appended or erased since. For a sequence that this
+  ///   process has not seen it is looked for in any case.
+  package func sequenceBlocking(of point: LogPoint, looks: Bool = true) throws(StoreError) -> UInt64 {
+    if point != .beginning, looks || !isKnown(point) { try log.refresh() }
     let mark = log.mark
     switch point {
     case .head: return mark.sequence
@@ -57,6 +59,15 @@ extension EventStore {
       return sequence
     case .time(let time):
       return try positionBlocking(at: time)
+    }
+  }
+
+  /// Whether nothing that another process appends can change the sequence of a point.
+  private func isKnown(_ point: LogPoint) -> Bool {
+    switch point {
+    case .beginning: true
+    case .sequence(let sequence): sequence <= log.mark.sequence
+    case .head, .position, .time: false
     }
   }
 }

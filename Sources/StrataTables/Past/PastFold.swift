@@ -56,6 +56,8 @@ package final class PastFold: @unchecked Sendable {
   private var isFromHistory = false
   /// The sequence that the fold is on its way to, or at.
   private var target: UInt64?
+  /// Whether it was looked for what another process appended or erased since.
+  private var hasLooked = false
   private let counter: PastCounter
 
   /// - Parameter view: a list that is looked at in the states. A kept list is not built, where a history has its keys.
@@ -93,6 +95,7 @@ package final class PastFold: @unchecked Sendable {
     // Once events are folded for it, an erasure may have made the fold begin from the start: runs are of no use then.
     target = sequence
     let restarts = fold.restartCount
+    if fold.state.sequence < sequence { try look() }
     let isDone = try fold.run(through: sequence, slice, counting: counter)
     if fold.restartCount > restarts { isFromHistory = false }
     guard isDone else { return nil }
@@ -126,19 +129,30 @@ package final class PastFold: @unchecked Sendable {
     let past = self.past ?? RunPast(store, folding, view: view, counter)
     self.past = past
     past.extend(through: first)
-    guard let last = past.last(through: first) else {
-      return Fold.resuming(store.log, folding, through: first)
-    }
+    guard let last = past.last(through: first) else { return try resuming(through: first) }
     // From the end of the runs on, a state that was saved may be as new; its pages are read when they are needed.
-    if past.ends(at: last), resumed == nil { resumed = Fold.resuming(store.log, folding, through: first) }
+    if past.ends(at: last), resumed == nil { resumed = try resuming(through: first) }
     if let resumed, resumed.state.sequence >= last { return resumed }
     switch past.tablesUnread(at: last) ?? past.tables(at: last, slice) {
     case .done(let tables, let head):
       isFromHistory = true
       return Fold(store.log, folding, from: tables, headAtBegin: head)
     case .paused: return nil
-    case .damaged: return Fold.resuming(store.log, folding, through: first)
+    case .damaged: return try resuming(through: first)
     }
+  }
+
+  private func resuming(through last: UInt64) throws(StoreError) -> Fold {
+    try look()
+    return Fold.resuming(store.log, folding, through: last)
+  }
+
+  /// To be called before the log is read, or a state that was saved: an event that another process erased by now must not
+  /// be found in what this one still knows of the log.
+  private func look() throws(StoreError) {
+    guard !hasLooked else { return }
+    try store.log.refresh()
+    hasLooked = true
   }
 }
 

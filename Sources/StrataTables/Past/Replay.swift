@@ -55,7 +55,8 @@ final class Replay: @unchecked Sendable {
   private func sequencesOfPoints() throws(StoreError) -> [UInt64] {
     if let sequences { return sequences }
     var sequences: [UInt64] = []
-    for point in points { sequences.append(try store.sequenceBlocking(of: point)) }
+    // What runs answer is not asked of the log: they say themselves when something was erased.
+    for point in points { sequences.append(try store.sequenceBlocking(of: point, looks: findsChains)) }
     self.sequences = sequences
     rest = Set(sequences).sorted(by: >)
     return sequences
