@@ -22,7 +22,10 @@ struct PastStore {
 
   /// Makes the store unless an earlier run has, and prints what that takes. Returns whether it was made.
   func make() async throws -> Bool {
-    guard !isMade else { return false }
+    guard !isMade else {
+      try await renew()
+      return false
+    }
     try? FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let alone = try await write(.off)
@@ -42,6 +45,15 @@ struct PastStore {
     try await importBeside(alone)
     _ = FileManager.default.createFile(atPath: mark, contents: nil)
     return true
+  }
+
+  /// Makes the keys of the list that this build makes: each build of a program has its own, and a store that an earlier one
+  /// made would be read without.
+  private func renew() async throws {
+    let store = try await EventStore.open(at: path, options: StrataPast.options(.all))
+    try await StrataPast.keep(in: store)
+    _ = try store.recordHistoriesBlocking()
+    try await store.close()
   }
 
   /// Writes the log; returns the seconds until it was appended, and until everything was closed.
