@@ -94,6 +94,30 @@ private struct Keyed: Codable, Identifiable, Sendable {
   }
 
   @Test
+  func `R76 A row that a filter by fields rejects is no problem, though it does not decode`() async throws {
+    let store = EventStore.inMemory()
+    try await put(store, "note/a", ["id": "a", "text": 5, "count": 1])
+    try await put(store, "note/b", ["id": "b", "text": "x", "count": 2])
+    try await put(store, "note/c", ["id": "c", "text": 5, "count": 3])
+    func problems(_ filter: FilterTemplate) async throws -> [String] {
+      let request = ListRequest(Note.self).sectioned(by: \.text).filtered(by: filter)
+      let snapshot = try await FetchController(request, from: store.collection("note", of: Note.self))
+        .performFetch()
+      #expect(snapshot.itemIdentifiers == ["b"])
+      return snapshot.problems.map(\.id)
+    }
+    #expect(try await problems("count > 0") == ["a", "c"])
+    #expect(try await problems("count > 1") == ["c"])
+    // A key path makes the section, so the filter needs the row.
+    #expect(try await problems("count > 1 && $section == 'x'") == ["a", "c"])
+    let searched = ListRequest(Note.self).sectioned(byField: try FieldPath("text"))
+      .filtered(by: "$section == 'x'").searched(for: "b", inFields: try FieldPath("$id"))
+    let snapshot = try await FetchController(searched, from: store.collection("note", of: Note.self))
+      .performFetch()
+    #expect(snapshot.itemIdentifiers == ["b"] && snapshot.numberOfProblems == 0)
+  }
+
+  @Test
   func `R76 A row whose id its own type does not read is a problem`() async throws {
     let store = EventStore.inMemory()
     try await put(store, "plate/A", ["id": "A"])

@@ -19,8 +19,8 @@ package struct CompiledList: Sendable {
 extension ListRequest {
   /// Compiles the request for a table's rows.
   ///
-  /// Rows of types other than `DocumentRow` are decoded even if no key path needs it: a row that does not decode is
-  /// left out of the list at once, rather than failing when it is shown.
+  /// Rows of types other than `DocumentRow` that the filters take are decoded even if no key path needs it: a row that
+  /// does not decode is left out of the list at once, rather than failing when it is shown.
   package func compiled(
     decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
   ) throws(ListError) -> CompiledList {
@@ -46,7 +46,7 @@ extension ListRequest {
       calls = closures.isEmpty && !readsSection ? .keys : .filters
       let placer = ItemPlacer(
         section: section, sorts: sorts, value: sectionValue, filters: compiledFilters, conditions: conditions,
-        closures: closures, decode: decode)
+        closures: closures, readsSection: filters.contains { $0.readsSection }, decode: decode)
       place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
     } else {
       calls = .none
@@ -123,6 +123,9 @@ private final class FieldPlacer: Sendable {
 
 /// Places rows after decoding them. Not generic: closures get a pointer to the item, so that no generic metadata is
 /// looked up for each row, which took a quarter of placing it.
+///
+/// What filters reject is not decoded. So the row's bytes decide what is left out, even if the row's type decodes them at
+/// one time and not at another: `ProgramCalls.keys` promises that.
 final class ItemPlacer: Sendable {
   /// Appends a component of a row's key. The pointer is to the item; nil where the row was not decoded.
   typealias Append = @Sendable (RowView, UnsafeRawPointer?, inout SortKeyWriter) throws(RowProblem) -> Void
@@ -138,12 +141,16 @@ final class ItemPlacer: Sendable {
   private let filters: [CompiledFilter]
   private let conditions: [@Sendable (RowView) -> Bool]
   private let closures: [Condition]
+  /// Whether a filter reads the section.
+  private let readsSection: Bool
+  /// Whether there are filters or conditions, and the row's bytes decide what they say.
+  private let filtersFirst: Bool
   private let withItem: Decode
 
   fileprivate init<Item: Identifiable & Sendable>(
     section: KeyPart<Item>?, sorts: [KeyPart<Item>], value: KeyPart<Item>?, filters: [CompiledFilter],
     conditions: [@Sendable (RowView) -> Bool], closures: [@Sendable (Item) throws(RowProblem) -> Bool],
-    decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
+    readsSection: Bool, decode: @escaping @Sendable (RowView) throws(RowProblem) -> Item
   ) where Item.ID: DocumentID {
     self.section = section?.appendAt
     self.sorts = sorts.map { $0.appendAt }
@@ -151,6 +158,9 @@ final class ItemPlacer: Sendable {
     self.filters = filters
     self.conditions = conditions
     self.closures = closures.map { Self.condition($0) }
+    self.readsSection = readsSection
+    filtersFirst =
+      !(filters.isEmpty && conditions.isEmpty) && !(readsSection && section?.needsItem ?? false)
     let checksID = !Self.idsReadBack.contains { $0 == Item.ID.self }
     withItem = { row, body throws(RowProblem) in
       let item = try decode(row)
@@ -168,7 +178,21 @@ final class ItemPlacer: Sendable {
   }
 
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
-    try withItem(row) { (item) throws(RowProblem) in try place(row, item, &writer) }
+    if filtersFirst {
+      if readsSection {
+        do throws(RowProblem) { try section?(row, nil, &writer) } catch { writer.removeAll() }
+      }
+      guard takes(row, writer) else { return nil }
+      writer.removeAll()
+    }
+    return try withItem(row) { (item) throws(RowProblem) in try place(row, item, &writer) }
+  }
+
+  /// Whether the row passes the filters and the conditions. The writer begins with its section if a filter reads it.
+  private func takes(_ row: RowView, _ writer: borrowing SortKeyWriter) -> Bool {
+    guard passes(filters, row, writer, isSectioned: section != nil) else { return false }
+    for passes in conditions where !passes(row) { return false }
+    return true
   }
 
   private func place(
@@ -181,8 +205,7 @@ final class ItemPlacer: Sendable {
       writer.removeAll()
     }
     let sectionLength = writer.count
-    guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
-    for passes in conditions where !passes(row) { return nil }
+    if !filtersFirst { guard takes(row, writer) else { return nil } }
     for passes in closures {
       guard try passes(item) else { return nil }
     }

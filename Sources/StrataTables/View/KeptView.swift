@@ -12,6 +12,8 @@ package struct KeptView: Sendable, Hashable {
 
   /// Raised whenever Strata makes other keys of the same rows than before.
   private static let keyNumber = 1
+  /// The same for lists whose keys the program's code makes.
+  private static let programKeyNumber = 2
 
   /// - Parameter program: the type whose program makes the keys; nil if they depend on the rows' bytes alone. The result
   ///   is nil if nothing says which build of the program that is.
@@ -21,7 +23,7 @@ package struct KeptView: Sendable, Hashable {
     var code = "keys \(Self.keyNumber), Unicode \(Self.unicodeVersions)"
     if let program {
       guard let build = ProgramImage.identity(of: program) else { return nil }
-      code += " in \(build)"
+      code += ", \(Self.programKeyNumber) in \(build)"
     }
     fingerprint = XXH64.of(Array(code.utf8))
   }
