@@ -6,7 +6,7 @@ public import StrataLog
 /// A type whose values are an application's events.
 ///
 /// Each case of an enum is an event type: the event of `.opened(title: "x")` has the type `opened`, with `eventPrefix`
-/// before it, and the payload `{"title":"x"}`. A struct names its type with `static let eventType`.
+/// before it, and the payload `{"title":"x"}`. A struct or a class names its type with `static let eventType`.
 ///
 /// Decoding is a function of the payload: events with equal payloads may give copies of one value that was decoded once.
 ///
@@ -14,7 +14,7 @@ public import StrataLog
 public protocol DomainEvent: Codable, Sendable {
   /// The text before the case's name or `eventType` in the event's type; empty by default.
   static var eventPrefix: String { get }
-  /// The type of a struct's events; empty for an enum, which has one type for each case.
+  /// The type of the events of a struct or a class; empty for an enum, which has one type for each case.
   static var eventType: String { get }
   /// The steps from older forms of events to the newest one; none by default. Make it a `static let`: it is looked at
   /// for every event, and must not change.
@@ -38,7 +38,8 @@ extension DomainEvent {
 }
 
 extension DomainEvent {
-  /// Returns the type and the payload that represent this value. Throws `invalid` if it cannot be encoded.
+  /// Returns the type and the payload that represent this value. Throws `invalid` if it cannot be encoded, and if it is a
+  /// struct or a class without an `eventType`.
   public func encoded() throws(StoreError) -> (type: String, payload: EventPayload) {
     let bytes: [UInt8]
     do { bytes = try CBOREncoder().encode(self) } catch {
@@ -56,8 +57,11 @@ extension DomainEvent {
       }
       return (name, Array(buffer[reader.offset...]))
     }
-    guard let (name, payload) = parts else {
-      throw .invalid(what: "\(Self.self) is not an enum and has no eventType")
+    // A struct with one property encodes in the same way.
+    guard let (name, payload) = parts, EventKinds.isEnum(self) else {
+      throw .invalid(
+        what: "\(Self.self) is not an enum and has no eventType",
+        next: "give it a `static let eventType`, or make it an enum with a case for each type")
     }
     return (try Self.writtenType(Self.eventPrefix + name), EventPayload(codec: .cbor, bytes: payload))
   }
