@@ -16,8 +16,8 @@ package struct CBOREncoder: Sendable {
   /// Encodes a value, and returns its CBOR.
   ///
   /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number,
-  /// nesting deeper than `CodecLimits.depthMax`, and a value that encodes nothing; also whatever the value's
-  /// `encode(to:)` throws.
+  /// nesting deeper than `CodecLimits.depthMax`, a document that could not be read back for another reason
+  /// (`DocumentRefusal`), and a value that encodes nothing; also whatever the value's `encode(to:)` throws.
   package func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let state = try gather(value)
     return [UInt8](unsafeUninitializedCapacity: state.byteCountMax) { buffer, count in
@@ -96,7 +96,8 @@ extension DocumentValue {
   /// Equal keys and values give equal bytes, in whatever order they are encoded.
   ///
   /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number, nesting
-  /// deeper than 128 levels, and a value that encodes nothing; also whatever the value's `encode(to:)` throws.
+  /// deeper than 128 levels, a document with an integer of more than 4,096 bytes or with tag 2 or 3 on something other
+  /// than bytes, and a value that encodes nothing; also whatever the value's `encode(to:)` throws.
   public init(encoding value: some Encodable) throws {
     self = try DocumentValue(cbor: CBOREncoder().encode(value))
   }

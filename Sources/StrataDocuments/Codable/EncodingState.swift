@@ -266,9 +266,11 @@ extension EncodingState {
     if Value.self == Decimal.self { return try encode(unsafeBitCast(value, to: Decimal.self), in: slot) }
     if Value.self == DocumentValue.self {
       let document = unsafeBitCast(value, to: DocumentValue.self)
-      guard Int(slots[slot].depth) + document.depth <= CodecLimits.depthMax else {
+      let (depth, refusal) = document.measured()
+      guard Int(slots[slot].depth) + depth <= CodecLimits.depthMax else {
         throw tooDeep(value, in: slot)
       }
+      if let refusal { throw invalid(Value.self, "\(refusal), which could not be read back", in: slot) }
       return encode(document, in: slot)
     }
     guard slots[slot].depth <= CodecLimits.depthMax, callDepth < Self.callDepthMax else {

@@ -3,7 +3,8 @@
 extension DocumentValue {
   /// Returns the value in the core deterministic encoding (RFC 8949, 4.2.1). Equal values have equal bytes.
   ///
-  /// The value must not be nested deeper than `CodecLimits.depthMax`, since it could not be read back: this traps.
+  /// The value must not be nested deeper than `CodecLimits.depthMax`, since it could not be read back: this traps. What
+  /// else could not be read back, `refusal` says.
   /// O(n) in the bytes, and O(k log k) for an object of k keys.
   package func cbor() -> [UInt8] {
     var writer = CBORWriter()

@@ -66,45 +66,6 @@ extension DocumentValue {
     if case .null = self { true } else { false }
   }
 
-  /// The nesting depth of arrays, objects and tags: 0 for a scalar. O(n).
-  package var depth: Int {
-    let limit = CodecLimits.depthMax + 1
-    let depth = depth(countedTo: limit)
-    return depth < limit ? depth : depthWithoutRecursion
-  }
-
-  /// The depth, but at most the limit: a deeply nested value could overflow the stack.
-  private func depth(countedTo limit: Int) -> Int {
-    guard limit > 0 else { return 0 }
-    return switch self {
-    case .array(let values): 1 + (values.lazy.map { $0.depth(countedTo: limit - 1) }.max() ?? 0)
-    case .object(let object): 1 + (object.lazy.map { $0.value.depth(countedTo: limit - 1) }.max() ?? 0)
-    case .tagged(_, let value): 1 + value.depth(countedTo: limit - 1)
-    default: 0
-    }
-  }
-
-  private var depthWithoutRecursion: Int {
-    var deepest = 0
-    var level = [self]
-    while !level.isEmpty {
-      var next: [DocumentValue] = []
-      var hasContainer = false
-      for value in level {
-        switch value {
-        case .array(let values): next += values
-        case .object(let object): for (_, value) in object { next.append(value) }
-        case .tagged(_, let value): next.append(value)
-        default: continue
-        }
-        hasContainer = true
-      }
-      if hasContainer { deepest += 1 }
-      level = next
-    }
-    return deepest
-  }
-
   /// The same value, with an integer in its shortest form.
   var withShortestInteger: DocumentValue {
     switch self {

@@ -16,8 +16,8 @@ public enum PayloadCodec: UInt64, Sendable {
 public struct EventPayload: Hashable, Sendable {
   public var codec: PayloadCodec
   public var bytes: [UInt8]
-  /// The nesting depth of the document, if it was too deep to be encoded.
-  private(set) var depthRefused: Int?
+  /// Why the document was not encoded.
+  private(set) var refusal: DocumentRefusal?
 
   public init(codec: PayloadCodec, bytes: [UInt8]) {
     self.codec = codec
@@ -26,13 +26,13 @@ public struct EventPayload: Hashable, Sendable {
 
   /// Encodes a document in deterministic CBOR.
   ///
-  /// A document nested deeper than `CodecLimits.depthMax` could not be read back. Its payload has no bytes, and
-  /// appending it throws `invalid`.
+  /// A document could not be read back if it is nested deeper than 128, if it holds an integer of more than 4,096 bytes,
+  /// or if it has tag 2 or 3, which are those of big integers, on something other than bytes. Its payload has no bytes,
+  /// and appending it throws an error that says why.
   public init(_ document: DocumentValue) {
-    let depth = document.depth
-    let isTooDeep = depth > CodecLimits.depthMax
-    self.init(codec: .cbor, bytes: isTooDeep ? [] : document.cbor())
-    depthRefused = isTooDeep ? depth : nil
+    let refusal = document.refusal
+    self.init(codec: .cbor, bytes: refusal == nil ? document.cbor() : [])
+    self.refusal = refusal
   }
 
   /// Creates a payload of bytes that Strata does not interpret.

@@ -117,13 +117,12 @@ extension EventStore {
     }
     if isOwn { try checkOwn(event) }
     // If the caller has set `bytes` since the document was refused, those bytes are appended.
-    if let depth = event.payload.depthRefused, event.payload.bytes.isEmpty {
-      throw Self.tooDeep("the payload of \(event.stream)", depth)
+    if let refusal = event.payload.refusal, event.payload.bytes.isEmpty {
+      throw Self.refused("the payload of \(event.stream)", refusal)
     }
     let object = metadata(of: event)
-    let metadataDepth = DocumentValue.object(object).depth
-    guard metadataDepth <= CodecLimits.depthMax else {
-      throw Self.tooDeep("the metadata of \(event.stream)", metadataDepth)
+    if let refusal = DocumentValue.object(object).refusal {
+      throw Self.refused("the metadata of \(event.stream)", refusal)
     }
     guard event.payload.bytes.count <= options.payloadSizeMax else {
       throw .tooLarge(
@@ -154,8 +153,13 @@ extension EventStore {
     }
   }
 
-  private static func tooDeep(_ what: String, _ depth: Int) -> StoreError {
-    .outsideFormat(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
+  private static func refused(_ what: String, _ refusal: DocumentRefusal) -> StoreError {
+    guard case .tooDeep(let depth) = refusal else {
+      return .invalid(
+        what: "\(what) holds \(refusal), and could not be read back",
+        next: "store it as bytes or as text")
+    }
+    return .outsideFormat(what: "the nesting of \(what)", actual: depth, limit: CodecLimits.depthMax)
   }
 
   /// Throws if an application may not append an event.
