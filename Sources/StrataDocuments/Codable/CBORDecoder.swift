@@ -12,7 +12,7 @@
 /// | `UUID` | a string; sixteen bytes |
 /// | `Data` | bytes |
 /// | `URL` | a string |
-/// | `Decimal` | a number (a double is read as its shortest text), a string of digits |
+/// | `Decimal` | a number (a double is read as its shortest text), a string that is a decimal number, and nothing else |
 /// | `DocumentValue` | anything that a document can hold |
 /// | optional properties | absent, null or undefined for nil |
 ///

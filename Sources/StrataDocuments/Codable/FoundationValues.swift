@@ -169,8 +169,22 @@ extension Decimal {
     case .uint(let value): self.init(value)
     case .bigInt(let value): self.init(string: value.description)
     case .double(let value) where value.isFinite: self.init(string: value.description)
-    case .string(let value) where Double(value) != nil: self.init(string: value)
+    case .string(let value) where Self.isWritten(as: value): self.init(string: value)
     default: return nil
     }
+  }
+
+  /// Whether a whole text is a decimal number. `init(string:)` takes the longest prefix that is one, so that it reads
+  /// "0x10" as 0; a double has hexadecimal texts too.
+  private static func isWritten(as text: String) -> Bool {
+    let isDecimal = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"),
+        UInt8(ascii: "e"), UInt8(ascii: "E"):
+        true
+      default: false
+      }
+    }
+    return isDecimal && Double(text) != nil
   }
 }
