@@ -101,9 +101,8 @@ extension EventStore {
     for event in events { try add(event, to: draft, isOwn: isOwn) }
     for (stream, version) in expecting where version != .any {
       try stream.check()
-      // One spelling of the same expectation, also in the error.
-      let version = version == .exactly(0) ? .noStream : version
-      draft.expectations.append(.init(stream: Array(stream.text.utf8), version: version))
+      // The error has this spelling, too.
+      draft.expectations.append(.init(stream: Array(stream.text.utf8), version: version.inOneSpelling))
     }
     return draft
   }

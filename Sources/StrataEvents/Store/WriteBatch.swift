@@ -29,12 +29,18 @@ public struct WriteBatch {
   }
 
   /// Records the expected version of a stream. It is about the stream before this append, so a second expectation for
-  /// the same stream must equal the first.
+  /// the same stream must mean the same as the first.
   private mutating func expect(_ version: ExpectedVersion, of stream: StreamName) throws(StoreError) {
     guard version != .any else { return }
+    let version = version.inOneSpelling
     if let earlier = expectations[stream], earlier != version {
       throw .invalid(what: "one append has two expectations of \(stream): \(earlier), and \(version)")
     }
     expectations[stream] = version
   }
+}
+
+extension ExpectedVersion {
+  /// The same expectation, in one spelling for those that mean the same.
+  var inOneSpelling: ExpectedVersion { self == .exactly(0) ? .noStream : self }
 }

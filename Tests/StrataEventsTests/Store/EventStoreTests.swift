@@ -80,6 +80,29 @@ struct EventStoreTests {
     }
   }
 
+  @Test func `one append may expect a stream twice if both expectations mean the same`() async throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    func write(_ stream: StreamName, _ versions: [ExpectedVersion]) async throws {
+      try await store.write { batch in
+        for version in versions { try batch.append(NewEvent("t", in: stream, .null), expecting: version) }
+      }
+    }
+    try await write("a/1", [.noStream, .exactly(0), .any, .noStream])
+    try await write("b/1", [.exactly(0), .noStream])
+    try await write("a/1", [.exactly(4), .any, .exactly(4)])
+    #expect(store.head.sequence == 9)
+    for (versions, text) in [
+      ([.exactly(7), .exists], "version 7, and at least one event"),
+      ([.exactly(0), .exactly(7)], "no stream, and version 7"),
+    ] as [([ExpectedVersion], String)] {
+      await #expect(
+        throws: StoreError.invalid(what: "one append has two expectations of a/1: \(text)")
+      ) { try await write("a/1", versions) }
+    }
+    #expect(store.head.sequence == 9)
+    try await store.close()
+  }
+
   @Test func `what is nested too deep to be read back is refused, in payloads and in metadata`() async throws
   {
     let store = EventStore.inMemory(clock: .fixed)
