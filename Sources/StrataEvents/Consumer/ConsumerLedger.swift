@@ -82,9 +82,10 @@ actor ConsumerLedger {
     var next = state
     change(&next)
     if let last { next.pass(try last.position) }
+    next.shortenTexts()
     var events = effects.events
     for event in events { try store.checkOwn(event) }
-    events.append(try next.event(in: stream))
+    events.append(try next.event(in: stream, payloadSizeMax: store.log.options.payloadSizeMax))
     var expectations = effects.expectations
     expectations[stream] = .exactly(version)
     let draft = try store.draft(events, id: nil, time: nil, expecting: expectations, isOwn: false)

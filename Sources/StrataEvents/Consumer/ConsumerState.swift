@@ -7,7 +7,7 @@ internal import StrataLog
 public struct ConsumerFailure: Sendable, Hashable, Codable {
   /// The append's first event.
   public var sequence: UInt64
-  /// The handler's error.
+  /// The handler's error; shortened or empty where the consumer's state would be too long.
   public var what: String
 
   package init(sequence: UInt64, what: String) {
@@ -32,8 +32,10 @@ public struct ConsumerStatus: Sendable, Hashable {
   /// The append at which the consumer stopped; nil once it was handled. For a position that cannot be read, the event that
   /// should say it.
   public var lastError: ConsumerFailure?
-  /// How many appends were set aside, and the first hundred of them.
+  /// How many appends were set aside.
   public var setAsideCount: UInt64
+  /// The first hundred of them; none where the longest payload has no room for them. Their texts are at most 16 KiB
+  /// together: those of the last ones are shortened, down to nothing.
   public var setAside: [ConsumerFailure]
 }
 
@@ -55,6 +57,8 @@ struct ConsumerState: Codable, Equatable {
   static let listedCountMax = 100
   /// The longest text of an error that is kept, in UTF-8 bytes.
   static let textLengthMax = 1000
+  /// The longest texts of all listed appends together, in UTF-8 bytes: each save writes them again.
+  static let textsLengthMax = 16 << 10
 
   static func stream(of name: String) -> StreamName {
     StreamName(category: StreamName.consumerCategory, id: name)
@@ -93,8 +97,28 @@ struct ConsumerState: Codable, Equatable {
   /// The position as text in the log.
   var position: LogPosition? { at.flatMap { LogPosition($0) } }
 
-  /// The event that saves this state.
-  func event(in stream: StreamName) throws(StoreError) -> NewEvent {
+  /// The event that saves this state. What the longest payload has no room for is left out: first the texts of errors,
+  /// then the list of what was set aside, then the last error. O(bytes).
+  func event(in stream: StreamName, payloadSizeMax: Int) throws(StoreError) -> NewEvent {
+    var shorter = self
+    var event = try wholeEvent(in: stream)
+    for leaveOut in Self.omissions where event.payload.bytes.count > payloadSizeMax {
+      leaveOut(&shorter)
+      event = try shorter.wholeEvent(in: stream)
+    }
+    return event
+  }
+
+  private static let omissions: [@Sendable (inout ConsumerState) -> Void] = [
+    { state in
+      for index in state.setAside.indices { state.setAside[index].what = "" }
+      state.lastError?.what = ""
+    },
+    { $0.setAside = [] },
+    { $0.lastError = nil },
+  ]
+
+  private func wholeEvent(in stream: StreamName) throws(StoreError) -> NewEvent {
     do { return NewEvent(Self.saved, in: stream, try DocumentValue(encoding: self)) } catch {
       throw .invalid(what: "the state of \(stream) cannot be encoded: \(error)")
     }
@@ -109,6 +133,15 @@ struct ConsumerState: Codable, Equatable {
   mutating func setAside(_ failure: ConsumerFailure) {
     setAsideCount = setAsideCount &+ 1
     if setAside.count < Self.listedCountMax { setAside.append(failure) }
+  }
+
+  /// Shortens the texts of what was set aside, from the one on that is too long beside those before it. O(listed).
+  mutating func shortenTexts() {
+    var left = Self.textsLengthMax
+    for index in setAside.indices {
+      setAside[index].what = setAside[index].what.shortened(within: left)
+      left -= setAside[index].what.utf8.count
+    }
   }
 }
 
