@@ -94,8 +94,9 @@ package enum RFC3339 {
       for _ in 0..<max(0, 18 - (index - first)) { attoseconds *= 10 }
     }
     guard let offset = zoneOffset(text, at: index) else { return nil }
-    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-    return Instant(seconds: Int64(seconds), attoseconds: attoseconds)
+    // An `Int` of 32 bits ends in the year 2038.
+    let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
+    return Instant(seconds: seconds, attoseconds: attoseconds)
   }
 
   /// The seconds that the time zone is ahead of UTC; nil unless the rest of the text is `Z` or `±hh:mm`.
