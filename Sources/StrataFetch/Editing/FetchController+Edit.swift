@@ -1,6 +1,7 @@
 // Deleting and changing rows of a list, by id or index.
 
 internal import StrataBase
+public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
@@ -12,42 +13,45 @@ extension FetchController where Item: Codable {
 
   /// Deletes a row's document. The list need not show the row, but the document must exist: when two calls delete it,
   /// the second throws `absent`, and only one event is appended.
+  ///
+  /// - Parameter metadata: the metadata of the event.
   @discardableResult
-  public func delete(_ id: Item.ID) async throws -> AppendReceipt {
+  public func delete(_ id: Item.ID, metadata: DocumentObject = [:]) async throws -> AppendReceipt {
     let collection = try editableCollection()
     let receipt = try await ListEditError.wrapping {
-      try await deleteInTurn(id, of: collection)
+      try await deleteInTurn(id, of: collection, metadata)
     }
     if let receipt { return receipt }
     throw ListEditError.absent("\(rows.name)/\(id.documentID) does not exist")
   }
 
-  /// Deletes the document of the row at an index of a snapshot, by default of `snapshot`.
+  /// Deletes the document of the row at an index of a snapshot, by default of `snapshot`. The event gets the metadata.
   @discardableResult
   public func delete(
-    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil
+    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil, metadata: DocumentObject = [:]
   ) async throws -> AppendReceipt {
-    try await delete(try await id(at: index, of: shown))
+    try await delete(try await id(at: index, of: shown), metadata: metadata)
   }
 
   /// Changes a row's document, as `DocumentCollection.update` does. What the body changed is appended. Edits of one
   /// document take turns, and the body runs again if something else was appended to the document in between.
   ///
+  /// - Parameter metadata: the metadata of the event.
   /// - Throws: `ListEditError.notEditable`, and what `DocumentCollection.update` throws.
   @discardableResult
   public nonisolated(nonsending) func update(
-    _ id: Item.ID, _ change: (inout Item) throws -> Void
+    _ id: Item.ID, metadata: DocumentObject = [:], _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
-    try await editableCollection().update(id, change)
+    try await editableCollection().update(id, metadata: metadata, change)
   }
 
-  /// Changes the document of the row at an index of a snapshot, by default of `snapshot`.
+  /// Changes the document of the row at an index of a snapshot, by default of `snapshot`. The event gets the metadata.
   @discardableResult
   public nonisolated(nonsending) func update(
-    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil,
+    at index: ListIndex, of shown: ListSnapshot<Item, Section>? = nil, metadata: DocumentObject = [:],
     _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
-    try await update(try await id(at: index, of: shown), change)
+    try await update(try await id(at: index, of: shown), metadata: metadata, change)
   }
 }
 
@@ -59,7 +63,7 @@ extension FetchController where Item: Codable {
 
   /// Nil if the document does not exist.
   private func deleteInTurn(
-    _ id: Item.ID, of collection: DocumentCollection<Item>
+    _ id: Item.ID, of collection: DocumentCollection<Item>, _ metadata: DocumentObject
   ) async throws -> AppendReceipt? {
     let stream = try collection.stream(of: id)
     let documents = rows.store.documentTurns
@@ -70,9 +74,9 @@ extension FetchController where Item: Codable {
       // Read before the row is looked up: an append in between is either seen or causes the conflict.
       let version = try await rows.store.version(of: stream)
       guard try await isThere(id) else { return nil }
-      do { return try await collection.delete(id, expecting: .exactly(version)) } catch let error
-        as StoreError
-      {
+      do {
+        return try await collection.delete(id, expecting: .exactly(version), metadata: metadata)
+      } catch let error as StoreError {
         guard case .conflict = error, try await retries.goOn() else { throw error }
       }
     }

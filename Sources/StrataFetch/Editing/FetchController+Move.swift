@@ -1,6 +1,7 @@
 // Moving rows of a list in manual order.
 
 internal import StrataBase
+public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
@@ -34,15 +35,18 @@ extension FetchController where Item: Codable {
   ///
   /// If the list has changed since, the row is put after the row that it was dropped after, at that row's current
   /// position in the section; if that row has left the section, before the row that it was dropped before; if both
-  /// have, `conflict` is thrown. Moves of one store are carried out one after the other. A row that is dropped at its own
-  /// index stays where it is by then.
+  /// have, `conflict` is thrown. Moves of one store are carried out one after the other. A row that is dropped at its
+  /// own index stays where it is by then.
   ///
-  /// - Parameter place: the section as it is shown now, and the row's index in it after the move, from 0 to the number
-  ///   of other rows that the section shows. Rows that a limit hides come after it; if the section shows no other row
-  ///   and a window is pinned to the end, before it.
+  /// - Parameters:
+  ///   - place: the section as it is shown now, and the row's index in it after the move, from 0 to the number of other
+  ///     rows that the section shows. Rows that a limit hides come after it; if the section shows no other row and a
+  ///     window is pinned to the end, before it.
+  ///   - metadata: the metadata of each event that the move appends, also of those that give other rows new ranks.
   @discardableResult
   public func move(
-    from index: ListIndex, to place: ListIndex, of shown: ListSnapshot<Item, Section>? = nil
+    from index: ListIndex, to place: ListIndex, of shown: ListSnapshot<Item, Section>? = nil,
+    metadata: DocumentObject = [:]
   ) async throws -> ListMove {
     let snapshot = try await self.shown(shown)
     try snapshot.check(index)
@@ -67,31 +71,39 @@ extension FetchController where Item: Codable {
       previous: place == index ? id : neighbour(place.item - 1), next: neighbour(place.item),
       section: version.withSection(at: place.section) { key, _, _ in Array(key) },
       isAtFront: version.window.list.pin == .beginning && version.window.section.pin == .beginning)
-    return try await move(id, to: target)
+    return try await move(id, to: target, metadata)
   }
 
-  /// Moves a row directly before another one, into its section.
+  /// Moves a row directly before another one, into its section. Each event of the move gets the metadata.
   @discardableResult
-  public func move(_ id: Item.ID, before other: Item.ID) async throws -> ListMove {
-    try await move(id, to: MoveTarget(next: other, section: try await section(of: other)))
+  public func move(
+    _ id: Item.ID, before other: Item.ID, metadata: DocumentObject = [:]
+  ) async throws -> ListMove {
+    try await move(id, to: MoveTarget(next: other, section: try await section(of: other)), metadata)
   }
 
-  /// Moves a row directly after another one, into its section.
+  /// Moves a row directly after another one, into its section. Each event of the move gets the metadata.
   @discardableResult
-  public func move(_ id: Item.ID, after other: Item.ID) async throws -> ListMove {
-    try await move(id, to: MoveTarget(previous: other, section: try await section(of: other)))
+  public func move(
+    _ id: Item.ID, after other: Item.ID, metadata: DocumentObject = [:]
+  ) async throws -> ListMove {
+    try await move(id, to: MoveTarget(previous: other, section: try await section(of: other)), metadata)
   }
 
-  /// Moves a row to the front of a section, which may be empty.
+  /// Moves a row to the front of a section, which may be empty. Each event of the move gets the metadata.
   @discardableResult
-  public func move(_ id: Item.ID, toFrontOf section: Section) async throws -> ListMove {
-    try await move(id, to: MoveTarget(section: request.encodeSection(section), isAtFront: true))
+  public func move(
+    _ id: Item.ID, toFrontOf section: Section, metadata: DocumentObject = [:]
+  ) async throws -> ListMove {
+    try await move(id, to: MoveTarget(section: request.encodeSection(section), isAtFront: true), metadata)
   }
 
-  /// Moves a row to the end of a section, which may be empty.
+  /// Moves a row to the end of a section, which may be empty. Each event of the move gets the metadata.
   @discardableResult
-  public func move(_ id: Item.ID, toEndOf section: Section) async throws -> ListMove {
-    try await move(id, to: MoveTarget(section: request.encodeSection(section)))
+  public func move(
+    _ id: Item.ID, toEndOf section: Section, metadata: DocumentObject = [:]
+  ) async throws -> ListMove {
+    try await move(id, to: MoveTarget(section: request.encodeSection(section)), metadata)
   }
 }
 
@@ -120,9 +132,9 @@ extension FetchController where Item: Codable {
   }
 
   private func move(
-    _ id: Item.ID, to target: MoveTarget<Item.ID>
+    _ id: Item.ID, to target: MoveTarget<Item.ID>, _ metadata: DocumentObject
   ) async throws -> ListMove {
-    let editor = try RowEditor(request, rows)
+    let editor = try RowEditor(request, rows, metadata)
     let bytes = MoveTarget(
       previous: target.previous.map { Array($0.documentID.utf8) },
       next: target.next.map { Array($0.documentID.utf8) }, section: target.section,

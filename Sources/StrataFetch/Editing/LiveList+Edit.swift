@@ -1,33 +1,37 @@
 // Editing the list on a screen: indexes refer to what is shown.
 
+public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 public import StrataTables
 
 extension LiveList where Item: Codable {
-  /// Deletes the document of the row that is shown at an index.
+  /// Deletes the document of the row that is shown at an index. The event gets the metadata.
   @discardableResult
-  public func delete(at index: ListIndex) async throws -> AppendReceipt {
-    try await controller.delete(at: index, of: snapshot)
+  public func delete(at index: ListIndex, metadata: DocumentObject = [:]) async throws -> AppendReceipt {
+    try await controller.delete(at: index, of: snapshot, metadata: metadata)
   }
 
-  /// Deletes a row's document.
+  /// Deletes a row's document. The event gets the metadata.
   @discardableResult
-  public func delete(_ id: Item.ID) async throws -> AppendReceipt {
-    try await controller.delete(id)
+  public func delete(_ id: Item.ID, metadata: DocumentObject = [:]) async throws -> AppendReceipt {
+    try await controller.delete(id, metadata: metadata)
   }
 
-  /// Moves a row from one shown index to another: see `FetchController.move(from:to:of:)`.
+  /// Moves a row from one shown index to another: see `FetchController.move(from:to:of:metadata:)`. Each event that the
+  /// move appends gets the metadata.
   @discardableResult
-  public func move(from index: ListIndex, to place: ListIndex) async throws -> ListMove {
-    try await controller.move(from: index, to: place, of: snapshot)
+  public func move(
+    from index: ListIndex, to place: ListIndex, metadata: DocumentObject = [:]
+  ) async throws -> ListMove {
+    try await controller.move(from: index, to: place, of: snapshot, metadata: metadata)
   }
 
-  /// Changes the document of the row that is shown at an index.
+  /// Changes the document of the row that is shown at an index. The event gets the metadata.
   @discardableResult
   public func update(
-    at index: ListIndex, _ change: (inout Item) throws -> Void
+    at index: ListIndex, metadata: DocumentObject = [:], _ change: (inout Item) throws -> Void
   ) async throws -> DocumentUpdate<Item> {
-    try await controller.update(at: index, of: snapshot, change)
+    try await controller.update(at: index, of: snapshot, metadata: metadata, change)
   }
 }

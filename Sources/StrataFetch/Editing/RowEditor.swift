@@ -13,9 +13,13 @@ where Item.ID: DocumentID {
   let rows: RowTable<Item>
   let rank: ManualRank<Item>
   let definition: ViewDefinition
+  /// The metadata of each event.
+  let metadata: DocumentObject
 
   /// Throws if rows of the list cannot be moved.
-  init(_ request: ListRequest<Item, Section>, _ rows: RowTable<Item>) throws(ListEditError) {
+  init(
+    _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>, _ metadata: DocumentObject
+  ) throws(ListEditError) {
     try rows.checkEditable()
     guard let rank = request.sorts.first?.manualRank else {
       let isLater = request.sorts.contains { $0.manualRank != nil }
@@ -27,6 +31,7 @@ where Item.ID: DocumentID {
     self.request = request
     self.rows = rows
     self.rank = rank
+    self.metadata = metadata
     do throws(ListError) { definition = try request.compiled(decode: rows.decode).definition } catch {
       throw .list(error)
     }
@@ -47,9 +52,9 @@ where Item.ID: DocumentID {
     let target = try edited(document, item, change)
     if target == document { return nil }
     if let patch = DocumentValue.mergePatch(from: document, to: target) {
-      return NewEvent(DocumentEvent.merge, in: stream, patch)
+      return NewEvent(DocumentEvent.merge, in: stream, patch, metadata: metadata)
     }
-    return NewEvent(DocumentEvent.put, in: stream, target)
+    return NewEvent(DocumentEvent.put, in: stream, target, metadata: metadata)
   }
 
   private func contents(of row: RowView) throws(ListEditError) -> (DocumentValue, Item) {
