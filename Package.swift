@@ -84,7 +84,9 @@ let package = Package(
     // Adapters to what views take, and to the shape of Core Data's lists.
     .target(
       name: "StrataViews",
-      dependencies: ["StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataBase"],
+      dependencies: [
+        "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataDocuments", "StrataBase",
+      ],
       swiftSettings: houseRules
     ),
     // Disks that lose power, histories, models and strict views. Beside the stack: may import every module.
