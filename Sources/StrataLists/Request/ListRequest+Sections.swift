@@ -9,7 +9,7 @@ public enum SectionNils: Hashable, Sendable {
   case first
   /// They form one section, which comes after all others where sections are ordered by key.
   case last
-  /// They are left out and reported among the problems.
+  /// They are left out and reported among the problems. Nil is then no section that `keepingEmpty` may declare.
   case required
 }
 
@@ -217,7 +217,8 @@ extension ListRequest {
   /// current rows: two stores with the same rows show the same list, whatever they held before.
   ///
   /// Empty sections are at the position that the order gives them; if the items determine the order, they come after
-  /// the sections with items. A value that cannot be the section of a row is left out.
+  /// the sections with items. A value that cannot be the section of a row is left out. A list with `nils: .required` in
+  /// which nil is declared contradicts itself: it throws `ListError.store` with `invalid` where it is used.
   public func keepingEmpty(_ sections: [Section]) -> Self {
     with { $0.declaredSections += sections }
   }

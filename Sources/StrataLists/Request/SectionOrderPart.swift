@@ -1,5 +1,6 @@
 // The order of sections that a request selects, and its form for a view.
 
+internal import StrataLog
 internal import StrataTables
 
 /// An order of sections with the code or values that it needs.
@@ -69,5 +70,21 @@ extension ListRequest {
       key.count <= ViewDefinition.keyLengthMax && key.withUnsafeBytes { decodeSection($0) } != nil
     }
     return Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// The keys of the declared sections. Throws if nil is one of them and no row may be in it.
+  func checkedDeclaredKeys() throws(ListError) -> [[UInt8]] {
+    let keys = declaredKeys
+    guard let section, section.isRequired, keys.contains(where: Self.isNil) else { return keys }
+    throw .store(
+      .invalid(
+        what: "nil is declared as a section by \(section.name), which is required, so that no row is in it",
+        next: "leave nil out of keepingEmpty, or say with nils: .first or .last where its rows go"))
+  }
+
+  private static func isNil(_ key: [UInt8]) -> Bool {
+    var writer = SortKeyWriter()
+    key.withUnsafeBytes { writer.append(raw: $0) }
+    return writer.isNil(from: 0)
   }
 }

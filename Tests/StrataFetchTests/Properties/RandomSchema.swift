@@ -112,6 +112,8 @@ extension RandomSchema {
       request.declared = Array(
         (values + [.string("never")] + strange).shuffled(using: &random)
           .prefix(Int.random(in: 1...3, using: &random)))
+      // A list with both is refused.
+      if request.nils == .required { request.declared.removeAll { $0.isNull } }
     }
     return request
   }

@@ -3,6 +3,7 @@
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
+internal import StrataLog
 internal import StrataTables
 internal import Testing
 
@@ -177,5 +178,28 @@ internal import Testing
       let filled: [String?] = order == .first ? ["b", "c"] : ["c", "b"]
       #expect(list.sectionIdentifiers == filled + [nil, "a", "z"])
     }
+  }
+
+  @Test
+  func `R20 Where a section is required, nil cannot be declared: such a list is refused`() async throws {
+    let board = Board()
+    try await board.put("1", "a")
+    func isRefused<Section>(_ request: ListRequest<Ticket, Section>) async -> Bool {
+      do { _ = try await board.show(request) } catch ListError.store(.invalid(let what, let next)) {
+        return what.contains("nil") && next.contains("keepingEmpty")
+      } catch {}
+      return false
+    }
+    let required = ListRequest(Ticket.self).sectioned(by: \.status, nils: .required)
+    #expect(await isRefused(required.keepingEmpty([nil])))
+    #expect(await isRefused(required.keepingEmpty(["b"]).keepingEmpty(["a", nil])))
+    #expect(await isRefused(required.sectionsOrdered(by: ["b", nil], keepingEmpty: true)))
+    let field = try ListRequest(Ticket.self).sectioned(byField: FieldPath("status"), nils: .required)
+    #expect(await isRefused(field.keepingEmpty([.null])))
+    // What is no contradiction is not refused.
+    #expect(try await board.show(required.keepingEmpty(["b"])).sectionIdentifiers == ["a", "b"])
+    #expect(try await board.show(required.sectionsOrdered(by: ["b", nil])).sectionIdentifiers == ["a"])
+    #expect(try await board.show(field.keepingEmpty(["", [1]])).sectionIdentifiers == ["", "a"])
+    #expect(try await board.show(base.keepingEmpty([nil])).sectionIdentifiers == [nil, "a"])
   }
 }

@@ -22,6 +22,8 @@ internal import Testing
     request.nils = [.first, .last, .required].randomElement(using: &random)!
     let values: [DocumentValue] = [.string("x"), .string("never"), .int(2), .null]
     if Bool.random(using: &random) { request.declared = [values.randomElement(using: &random)!] }
+    // A list with both is refused.
+    if request.nils == .required { request.declared.removeAll { $0.isNull } }
     if Int.random(in: 0..<3, using: &random) == 0 {
       request.order = .extreme(
         "k", isMaximum: Bool.random(using: &random), isDescending: Bool.random(using: &random))
