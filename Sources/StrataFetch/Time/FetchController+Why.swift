@@ -58,14 +58,13 @@ extension EventStore {
   fileprivate func lastDeletion(
     in stream: StreamName, notAfter last: UInt64
   ) async throws -> UInt64? {
-    let name = Array(stream.text.utf8)
-    let parts = try await lookingUp { [log] builds throws(StoreError) in
-      try log.index.parts(of: name, after: 0, builds: builds)
+    let parts = try await lookingUp { [self] builds throws(StoreError) in
+      try documentSequencesBlocking(stream, builds: builds)
     }
     let result = await machine.reads.result { [self] () throws(StoreError) in
       var deletion: UInt64?
       for part in parts.reversed() {
-        for sequence in part.sequences.reversed() where sequence <= last {
+        for sequence in part.reversed() where sequence <= last {
           guard let append = try appendBlocking(holding: sequence),
             let event = append.events.first(where: { $0.sequence == sequence })
           else { return nil as UInt64? }

@@ -4,7 +4,8 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 
-/// Folds document events: the stream's category names the table, the stream's id names the row.
+/// Folds document events: the stream's category names the table, the stream's id names the row. So the events of `name`
+/// and of `name/`, whose ids are empty, change one row.
 enum DocumentFold {
   /// Folds one event into the tables. Events of other types change nothing.
   static func apply(

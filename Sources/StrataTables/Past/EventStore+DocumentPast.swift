@@ -1,4 +1,4 @@
-// One document at a point of the past, from the events of its own stream.
+// One document at a point of the past, from the events of its own stream, or of the two streams of an empty id.
 
 internal import StrataBase
 package import StrataEvents
@@ -21,34 +21,34 @@ extension EventStore {
     _ stream: StreamName, from begin: TableSet, through last: UInt64, builds: Bool,
     _ body: (_ state: borrowing TableSet, _ stamp: Stamp) -> Void
   ) throws(StoreError) -> TableSet {
-    let name = Array(stream.text.utf8)
+    let names = stream.ofSameRow.map { Array($0.text.utf8) }
     let scratch = FoldScratch()
     var state = begin
     var block: DecodedBlock?
-    for part in try log.index.parts(of: name, after: 0, builds: builds) {
-      for sequence in part.sequences where sequence > state.sequence && sequence <= last {
+    for part in try documentSequencesBlocking(stream, builds: builds) {
+      for sequence in part where sequence > state.sequence && sequence <= last {
         if sequence >= block?.header.nextSequence ?? 0 {
           block = try log.block(holding: sequence)
           guard let block else {
             throw .invalid(what: "the index names sequence \(sequence), which the log does not have")
           }
-          try apply(block, of: name, through: last, to: &state, scratch, body)
+          try apply(block, of: names, through: last, to: &state, scratch, body)
         }
       }
     }
     return state
   }
 
-  /// Folds the stream's events of a block.
+  /// Folds the streams' events of a block.
   private func apply(
-    _ block: DecodedBlock, of stream: [UInt8], through last: UInt64, to state: inout TableSet,
+    _ block: DecodedBlock, of streams: [[UInt8]], through last: UInt64, to state: inout TableSet,
     _ scratch: FoldScratch, _ body: (_ state: borrowing TableSet, _ stamp: Stamp) -> Void
   ) throws(StoreError) {
     do throws(ContentProblem) {
       try block.forEachEvent { event, append, sequence throws(ContentProblem) in
         guard sequence > state.sequence, sequence <= last else { return }
         let name = event.stream
-        guard name.count == stream.count, name.elementsEqual(stream) else { return }
+        guard streams.contains(where: { name.count == $0.count && name.elementsEqual($0) }) else { return }
         let stamp = Stamp(sequence: sequence, time: append.commitTime)
         DocumentFold.apply(event, at: stamp, to: &state, only: nil, scratch)
         state.sequence = sequence

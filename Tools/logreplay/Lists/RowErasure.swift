@@ -19,8 +19,11 @@ struct RowErasure {
     path = opened.path
     let stream = StreamName(category: row.table, id: row.id)
     do throws(StoreError) {
-      let erased = try Self.first(of: stream, in: opened.store) { event in
-        event.state == .erased && Self.types.contains(event.type)
+      var erased: RecordedEvent?
+      for stream in stream.ofSameRow where erased == nil {
+        erased = try Self.first(of: stream, in: opened.store) { event in
+          event.state == .erased && Self.types.contains(event.type)
+        }
       }
       guard let erased else { return nil }
       order = try Self.first(of: ErasureEvent.stream, in: opened.store) { Self.erases($0, erased) }?.sequence
