@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import LogreplayPoints
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
@@ -15,8 +16,8 @@ struct KeepCommand: BlockingCommand {
     discussion: """
       `at`, `diff` and `follow` show the list with --view NAME. Its definition is a row of the table $view, and its \
       order is saved with the tables, under derived/. Who writes to the store without showing the list need not know \
-      of it: the next --view follows what changed. Keeping another list under the same name replaces the first. The \
-      command takes the writer's lock.
+      of it: the next --view follows what changed. Keeping another list under the same name replaces the first. A \
+      time such as @'7d ago' in --where is kept as the moment that it names now. The command takes the writer's lock.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -77,8 +78,9 @@ struct KeepCommand: BlockingCommand {
     try tables.check(table)
     let list = try KeptList(name, options, table: table, times: times)
     let query = try list.query(options, times: times)
+    try noteFixedTimes(times)
     // One that this version cannot read is replaced.
-    let old = try? KeptList.definition(of: name, in: opened)
+    let old = try KeptList.found(name, in: opened).list
     if list != old {
       try append(NewEvent(DocumentEvent.put, in: KeptList.stream(of: name), list.document), to: opened)
     }
@@ -97,6 +99,18 @@ struct KeepCommand: BlockingCommand {
         sections: query.list.isSectioned ? view?.sectionCount ?? 0 : nil,
         bytes: made.reduce(0) { $0 + $1.byteCount })
     } catch { throw opened.failure(error) }
+  }
+
+  /// Says what the relative times of the filter are from now on.
+  private func noteFixedTimes(_ times: TimeText) throws(CommandFailure) {
+    guard let filter = options.filter else { return }
+    var notes: [String] = []
+    _ = try ListQuery.filter(filter, times) { text, instant in
+      guard times.isRelative(text), let fixed = RFC3339.text(instant) else { return }
+      let note = "@'\(PeopleText.printable(text))' is kept as \(fixed), and does not follow the clock"
+      if !notes.contains(note) { notes.append(note) }
+    }
+    for note in notes { Terminal.note("logreplay: \(note)") }
   }
 
   private func drop(from opened: OpenedStore) throws -> KeepReport {

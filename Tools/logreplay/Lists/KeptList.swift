@@ -107,20 +107,40 @@ extension KeptList {
       next: "leave --table out")
   }
 
+  /// What the table `$view` has under a name.
+  enum Found {
+    case none
+    /// A document that is no definition to this version.
+    case unreadable
+    case definition(KeptList)
+
+    /// Nil if there is none that can be read.
+    var list: KeptList? { if case .definition(let list) = self { list } else { nil } }
+  }
+
   /// The definition that the table `$view` has under a name at the head; nil if it has none.
   static func definition(of name: String, in opened: OpenedStore) throws -> KeptList? {
-    guard let document = try row(of: name, in: opened) else { return nil }
-    guard let kept = KeptList(name, document) else {
+    let found = try found(name, in: opened)
+    if case .unreadable = found {
       throw CommandFailure(
         ExitStatus.corrupt, "the kept list '\(name)' has a definition that this version cannot read",
         at: stream(of: name).text, next: "keep it again, with `logreplay keep`")
     }
-    return kept
+    return found.list
+  }
+
+  /// What the table `$view` has under a name at the head. Throws if the store cannot be read.
+  static func found(_ name: String, in opened: OpenedStore) throws(CommandFailure) -> Found {
+    guard let bytes = try row(of: name, in: opened) else { return .none }
+    guard let document = try? DocumentValue(cbor: bytes), let kept = KeptList(name, document) else {
+      return .unreadable
+    }
+    return .definition(kept)
   }
 
   /// The row of a kept list at the head: from the state on disk if that is of the head, and otherwise folded from its
   /// stream, for which the indexes of all segments are searched.
-  private static func row(of name: String, in opened: OpenedStore) throws -> DocumentValue? {
+  private static func row(of name: String, in opened: OpenedStore) throws(CommandFailure) -> [UInt8]? {
     let head = opened.store.head.sequence
     var state = Fold.resuming(opened.log, .documents(only: nil)).state
     if state.sequence != head {
@@ -129,10 +149,8 @@ extension KeptList {
       } catch { throw opened.failure(error) }
     }
     var id = name
-    return try id.withUTF8 { id in
-      try state[category].withRow(UnsafeRawBufferPointer(id)) { row in
-        try row.map { try DocumentValue(cbor: $0.document) }
-      }
+    return id.withUTF8 { id in
+      state[category].withRow(UnsafeRawBufferPointer(id)) { row in row.map { Array($0.document) } }
     }
   }
 

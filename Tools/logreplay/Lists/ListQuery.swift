@@ -112,8 +112,16 @@ struct ListQuery: Sendable {
     }
   }
 
-  static func filter(_ text: String, _ times: TimeText) throws(CommandFailure) -> RowFilter {
-    do throws(FilterError) { return try RowFilter(text) { times.instant($0) } } catch {
+  /// - Parameter note: called with each time in the filter.
+  static func filter(
+    _ text: String, _ times: TimeText, noting note: @escaping (String, Instant) -> Void = { _, _ in }
+  ) throws(CommandFailure) -> RowFilter {
+    let instant: (String) -> Instant? = { text in
+      let instant = times.instant(text)
+      if let instant { note(text, instant) }
+      return instant
+    }
+    do throws(FilterError) { return try RowFilter(text, date: instant) } catch {
       throw CommandFailure(ExitStatus.usage, "the filter has an error", at: "--where", next: "\(error)")
     }
   }

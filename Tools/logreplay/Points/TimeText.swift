@@ -34,6 +34,12 @@ package struct TimeText: Sendable {
     return Instant(seconds: seconds, attoseconds: (time &- seconds &* Self.second) * Self.second)
   }
 
+  /// Whether a text names a time that depends on when it is read: `now`, `yesterday`, `2h ago`, `-2h`.
+  package func isRelative(_ text: String) -> Bool {
+    let text = text.trimmingSpaces()
+    return !text.hasPrefix("@") && relative(text) != nil
+  }
+
   /// A date, or a date and a time, with an offset or in the zone.
   private func absolute(_ text: String) -> Instant? {
     InstantText.named(text) { zone.moment(ofWallClock: $0) }
