@@ -62,6 +62,30 @@ struct RewriteTests {
     #expect(again.value["erased"] == 2)
   }
 
+  @Test func `what is erased already is not erased again, and nothing is appended for it`() async throws {
+    let folder = try await store()
+    let person = ["erase", folder.store, "--stream", "person/3", "--reason", "x", "--yes"]
+    let first = try await LogreplayProcess(person).wait()
+    #expect(
+      first.code == 0 && first.output.hasPrefix("43 events erased, by the order at seq 301"), "\(first)")
+    let last = try await json("info", folder.store).value["last"]
+    let again = try await LogreplayProcess(person).wait()
+    #expect(again.code == 0 && again.errors.isEmpty, "\(again)")
+    #expect(again.output == "0 events erased, and no order appended: nothing is left of them to erase\n")
+    let (code, report) = try await json(
+      "erase", folder.store, "--sequence", "3", "--sequence", "10-10", "--reason", "y", "--yes")
+    #expect(code == 0 && report["sequence"] == .null && report["erased"] == 0, "\(report)")
+    #expect(try await json("info", folder.store).value["last"] == last)
+    // An event that is not erased yet, among those that are.
+    let more = try await json("erase", folder.store, "--sequence", "3-4", "--reason", "y", "--yes")
+    #expect(more.value["erased"] == 1, "\(more)")
+    let writer = try await folder.open()
+    try await writer.append([NewEvent("$put", in: "person/3", ["text": "new"])])
+    try await writer.close()
+    let rest = try await json("erase", folder.store, "--stream", "person/3", "--reason", "x", "--yes")
+    #expect(rest.value["erased"] == 1, "\(rest)")
+  }
+
   @Test func `what makes no sense is refused with its place and changes nothing`() async throws {
     let folder = try await store()
     let before = try await json("info", folder.store).value["last"]

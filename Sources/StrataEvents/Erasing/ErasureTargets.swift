@@ -42,6 +42,17 @@ struct ErasureTargets {
     return streams.contains(Array(event.stream))
   }
 
+  /// Whether a block holds a named event that is not erased.
+  func haveContent(in block: DecodedBlock) throws(StoreError) -> Bool {
+    var found = false
+    do throws(ContentProblem) {
+      try block.forEachEvent { event, _, sequence in
+        if !found, event.kind != EventKind.erased, contain(event, sequence) { found = true }
+      }
+    } catch { throw error.storeError(of: block.header) }
+    return found
+  }
+
   /// Whether two orders name the same events, provided that both orders come after all of those events.
   func mean(sameAs other: ErasureTargets) -> Bool { streams == other.streams && sequences == other.sequences }
 

@@ -71,6 +71,33 @@ extension EventStore {
     return count
   }
 
+  /// Whether an erasure names an event whose content is still there. An event that cannot be read may have some. Reads
+  /// the blocks of the events that it names, up to the first with content. Blocks.
+  package func hasErasableBlocking(_ erasure: Erasure) -> Bool {
+    do throws(StoreError) { return try findsErasable(erasure) } catch { return true }
+  }
+
+  private func findsErasable(_ erasure: Erasure) throws(StoreError) -> Bool {
+    let targets = ErasureTargets(erasure, before: .max)
+    for stream in erasure.streams {
+      var next: UInt64 = 0
+      for part in try log.index.parts(of: Array(stream.text.utf8), after: 0) {
+        for sequence in part.sequences where sequence >= next {
+          guard let block = try log.block(holding: sequence) else { return true }
+          if try targets.haveContent(in: block) { return true }
+          next = block.header.nextSequence
+        }
+      }
+    }
+    for range in erasure.sequences {
+      var cursor = log.cursor(after: max(range.lowerBound, 1) - 1)
+      while cursor.nextSequence <= range.upperBound, let block = try cursor.next() {
+        if try targets.haveContent(in: block) { return true }
+      }
+    }
+    return false
+  }
+
   private func check(_ erasure: Erasure) throws(StoreError) {
     guard !erasure.streams.isEmpty || !erasure.sequences.isEmpty else {
       throw .invalid(what: "the erasure names neither a stream nor a sequence")

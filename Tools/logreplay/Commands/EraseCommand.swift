@@ -19,6 +19,7 @@ struct EraseCommand: BlockingCommand {
       has no room to rewrite it, the other segments are still rewritten; run the same command again to continue. \
       Backups and other copies are not changed.
 
+      If nothing is left to erase of what is named, nothing is appended, and the command says so. \
       An erasure cannot be undone, so --yes is required. Without it, the command only prints how many events it \
       would erase, and exits with code 1.
       """)
@@ -54,20 +55,31 @@ struct EraseCommand: BlockingCommand {
     defer { try? store.closeBlocking() }
     let opened = OpenedStore(path: target.store, store: store)
     try check(erasure, in: opened)
-    let receipt: ErasureReceipt
-    do throws(StoreError) { receipt = try store.eraseBlocking(erasure) } catch { throw opened.failure(error) }
+    let receipt: ErasureReceipt?
+    do throws(StoreError) {
+      // An order that is not finished is continued, even if only files beside the log are left of it.
+      let isNeeded = try opened.log.isErasing || store.hasErasableBlocking(erasure)
+      receipt = isNeeded ? try store.eraseBlocking(erasure) : nil
+    } catch { throw opened.failure(error) }
+    try report(receipt)
+    try store.closeBlocking()
+  }
+
+  /// - Parameter receipt: nil if no order was needed.
+  private func report(_ receipt: ErasureReceipt?) throws {
     var writer = OutputWriter()
     if output.format.isJSON {
       var line = JSONLine.document()
-      line.field("sequence", receipt.sequence)
-      line.field("erased", receipt.eventCount)
+      line.field("sequence", receipt?.sequence)
+      line.field("erased", receipt?.eventCount ?? 0)
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
-    } else {
+    } else if let receipt {
       writer.bytes +=
         "\(counted(receipt.eventCount, "event")) erased, by the order at seq \(receipt.sequence)\n".utf8
+    } else {
+      writer.bytes += "0 events erased, and no order appended: nothing is left of them to erase\n".utf8
     }
     try writer.flush()
-    try store.closeBlocking()
   }
 
   /// Counts the events that would be erased, and changes nothing.
