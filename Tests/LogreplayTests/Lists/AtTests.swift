@@ -89,17 +89,36 @@ struct AtTests {
       return outcome.output
     }
     #expect(try await at("-o", "csv") == "section,id,revision,n\n,a,1,1\n,2,2,2\n")
-    #expect(try await at("-o", "csv", "--fields", "n,id") == "section,id,revision,n\n,a,1,1\n,2,2,2\n")
+    #expect(
+      try await at("-o", "csv", "--fields", "n,id") == "section,id,revision,n,`id`\n,a,1,1,a\n,2,2,2,2\n")
     #expect(try await at("-o", "table") == "  id  n\nt  2\n  a   1\n  2   2\n")
     let store = try await EventStore.open(at: folder.store)
     try await store.append([NewEvent("$put", in: "t/c", ["id": "other", "revision": 7])])
     try await store.close()
     #expect(
       try await at("-o", "csv")
-        == "section,$id,$revision,id,n,revision\n,a,1,a,1,\n,2,2,2,2,\n,c,3,other,,7\n")
+        == "section,id,revision,`id`,n,`revision`\n,a,1,a,1,\n,2,2,2,2,\n,c,3,other,,7\n")
     #expect(
       try await at("-o", "table", "--fields", "id", "--sort", "$id:desc")
         == "  $id  id\nt  3\n  c    other\n  a    a\n  2    2\n")
+  }
+
+  @Test func `the titles of csv do not depend on what the rows hold`() async throws {
+    let folder = try await SampleFolder.list()
+    let fields = ["at", "--table", "t", "-o", "csv", "--fields", "id,section,revision,n,$id"]
+    let store = try await folder.open()
+    try await store.append([NewEvent("$put", in: "t/a", ["id": "a", "n": 1])])
+    let first = store.head.sequence
+    try await store.append([NewEvent("$put", in: "t/a", ["id": "b", "section": "s", "revision": 7])])
+    try await store.close()
+    let title = "section,id,revision,`id`,`section`,`revision`,n,$id\n"
+    func at(_ point: String) async throws -> String {
+      let outcome = try await LogreplayProcess([fields[0], folder.store, point] + fields.dropFirst()).wait()
+      #expect(outcome.code == 0, "\(outcome)")
+      return outcome.output
+    }
+    #expect(try await at("\(first)") == title + ",a,\(first),a,,,1,a\n")
+    #expect(try await at("\(first + 1)") == title + ",a,\(first + 1),b,s,7,,a\n")
   }
 
   @Test func `a limit of none in each section leaves the sections and their counts`() async throws {

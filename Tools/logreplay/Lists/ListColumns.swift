@@ -29,6 +29,33 @@ struct ListColumns {
   }
 }
 
+/// The columns of a list as CSV. A title means the same whatever the rows hold.
+struct ListCSVColumns {
+  /// The columns that every row has.
+  static let own = ["section", "id", "revision"]
+  /// The names of the fields: those that were chosen, in their order, or otherwise those of all shown rows, ascending,
+  /// without an `id` that repeats the row's id everywhere.
+  let fields: [String]
+
+  init(of state: ListState, _ shown: ShownFields) throws {
+    if let chosen = shown.chosen {
+      fields = chosen.map(\.name)
+    } else {
+      var names = try state.fieldNames(shown, rowCountMax: .max)
+      if names.contains("id"), try state.repeatsIDs(shown, rowCountMax: .max) {
+        names.removeAll { $0 == "id" }
+      }
+      fields = names
+    }
+  }
+
+  /// The titles of all columns. A field with the name of a column that every row has is in backquotes, as filters take
+  /// it too.
+  var titles: [String] {
+    Self.own + fields.map { Self.own.contains($0) ? FieldPath.quoted($0, always: true) : $0 }
+  }
+}
+
 extension ListState {
   /// Lends the first shown rows, at most `countMax`.
   private func forEachRow(countMax: Int, _ body: (RowView) throws -> Void) throws {
