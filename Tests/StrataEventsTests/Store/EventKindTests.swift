@@ -104,12 +104,4 @@ struct EventKindTests {
     try check(Either.left(Boxed(size: size)), "left", ["_0": ["size": ["width": 3]]])
     try check(Described.opened(size: size), "opened", ["size": ["width": 3]])
   }
-
-  @Test func `an optional value is of an enum if what it holds is`() {
-    #expect(EventKinds.isEnum(Note?.none))
-    #expect(EventKinds.isEnum(Note?.some(.closed)))
-    #expect(EventKinds.isEnum(Note??.some(.some(.closed))))
-    #expect(!EventKinds.isEnum(Numbered??.some(.some(Numbered(number: 1)))))
-    #expect(!EventKinds.isEnum(Numbered?.some(Numbered(number: 1))))
-  }
 }
