@@ -272,17 +272,22 @@ extension ConsumerStatus {
       (isLagExact || lag == 0 ? "" : "at most ") + (lag == 1 ? "1 event waits" : "\(lag) events wait")
     var parts = ["\(PeopleText.printable(name)): \(waiting)"]
     if let lastError {
-      parts.append("stopped at \(lastError.sequence): \(PeopleText.printable(lastError.what))")
+      parts.append("stopped \(lastError.text)")
     }
-    if let first = setAside.first {
-      let what = PeopleText.printable(first.what)
-      parts.append("\(setAsideCount) set aside, the first at \(first.sequence): \(what)")
+    if setAsideCount > 0 {
+      let first = setAside.first.map { ", the first \($0.text)" } ?? ""
+      parts.append("\(setAsideCount) set aside\(first)")
     }
     return parts.joined(separator: ", ")
   }
 }
 
 extension ConsumerFailure {
+  /// Where it was, and why, as far as the consumer's state had room for that.
+  fileprivate var text: String {
+    what.isEmpty ? "at \(sequence)" : "at \(sequence): \(PeopleText.printable(what))"
+  }
+
   fileprivate var json: [UInt8] {
     var line = JSONLine()
     line.field("sequence", sequence)
