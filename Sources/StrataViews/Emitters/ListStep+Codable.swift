@@ -19,6 +19,9 @@ private enum StepName: String, Codable {
 /// {"step": "moveItem", "item": ID, "from": {…}, "to": {…}, "isChanged": true}
 /// {"step": "moveSection", "section": SECTION, "from": 0, "to": 2}
 /// ```
+///
+/// Sections are encoded as they encode themselves, and JSON does not keep all that a field can hold: `mapSection` to a
+/// ``SectionKey`` does.
 extension ListStep: Encodable where ItemID: Encodable, Section: Encodable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: StepKey.self)

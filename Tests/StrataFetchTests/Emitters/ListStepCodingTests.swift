@@ -82,6 +82,21 @@ internal import Testing
         [ListStep<StringKey, SectionKey<String?>>].self, from: JSONEncoder().encode(steps)) == steps)
   }
 
+  @Test func `steps with sections by a field are kept as steps with their keys`() throws {
+    for value: DocumentValue in [.null, .bytes([1]), .double(.nan), DocumentValue(UInt128.max), "a", 1.5] {
+      let at = ListIndex(section: 0, item: 1)
+      let steps: [ListStep<Int, DocumentValue>] = [
+        .removeItem(7, at: at), .removeSection(value, at: 1), .insertSection(value, at: 2),
+        .insertItem(7, at: at), .moveSection(value, from: 3, to: 1),
+        .moveItem(7, from: at, to: at, isChanged: true), .updateItem(7, at: at), .updateSection(value, at: 1),
+      ]
+      let keyed = try steps.map { try $0.mapSection { (section) throws in try SectionKey(section) } }
+      let read = try JSONDecoder().decode(
+        [ListStep<Int, SectionKey<DocumentValue>>].self, from: JSONEncoder().encode(keyed))
+      #expect(read == keyed && read.map { $0.mapSection(\.value) } == steps)
+    }
+  }
+
   @Test(arguments: [
     "7", "[]", "{}", "null", "", #"{"step":"other","item":7,"at":{"section":0,"item":0}}"#,
     #"{"step":7,"item":7,"at":{"section":0,"item":0}}"#, #"{"item":7,"at":{"section":0,"item":0}}"#,
