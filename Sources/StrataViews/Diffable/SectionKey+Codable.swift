@@ -8,25 +8,40 @@
 internal import StrataDocuments
 internal import StrataTables
 
-/// The form of a document's value that JSON cannot express.
+/// The form of a value that JSON cannot express, or that would be taken for no value.
 private enum ExactKey: String, CodingKey {
   case cbor
+  case absent = "nil"
 }
 
-/// Encoded as the section's value: `"open"`, `7`, `null`.
+/// Any name of a member.
+private struct MemberKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+/// Encoded as the section's value: `"open"`, `7`.
 ///
-/// Values of documents for which JSON has no form are encoded as `{"cbor": "BASE64"}`, by every encoder: bytes, NaN and
-/// infinities, and integers that do not fit in 64 bits. The key's bytes are not encoded, but made from the value. So an
+/// The section of nil is `{"nil": true}`, so that a property that may have no key is not the same as one with this key.
+/// Values for which JSON has no form are encoded as `{"cbor": "BASE64"}`, by every encoder: bytes, NaN and infinities, and
+/// integers of documents that do not fit in 64 bits. The key's bytes are not encoded, but made from the value. So an
 /// encoder that keeps only a part of a value, such as the whole seconds of a date, keeps the section of that part.
 extension SectionKey: Encodable where Value: Encodable {
   public func encode(to encoder: any Encoder) throws {
-    if let document = value as? DocumentValue, !document.isExactInJSON {
+    switch Exact(value) {
+    case .absent?:
+      var container = encoder.container(keyedBy: ExactKey.self)
+      try container.encode(true, forKey: .absent)
+    case .document(let document)?:
       var container = encoder.container(keyedBy: ExactKey.self)
       try container.encode(Data(document.cbor()).base64EncodedString(), forKey: .cbor)
-      return
+    case nil:
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
     }
-    var container = encoder.singleValueContainer()
-    try container.encode(value)
   }
 }
 
@@ -45,7 +60,8 @@ extension SectionKey: Decodable where Value: Decodable {
         throw refusal("\(error)")
       }
     } else {
-      let value = try decoder.singleValueContainer().decode(Value.self)
+      let value =
+        try Exact(from: decoder)?.value(of: Value.self) ?? decoder.singleValueContainer().decode(Value.self)
       guard let type = Value.self as? any SortKey.Type else {
         throw refusal("\(Value.self) is neither a SortKey nor a DocumentValue, so no list has sections by it")
       }
@@ -72,31 +88,91 @@ extension SectionKey: Decodable where Value: Decodable {
   }
 }
 
-extension DocumentValue {
-  /// Whether encoders and decoders of JSON keep this value, which is not an array, an object or a tag.
-  fileprivate var isExactInJSON: Bool {
-    switch self {
-    case .double(let number): number.isFinite
-    case .bytes, .bigInt: false
-    default: true
+/// A value that has a form of its own.
+private enum Exact {
+  /// Nil, or null in a document.
+  case absent
+  case document(DocumentValue)
+
+  /// Nil if encoders and decoders of JSON keep a value, which is not an array, an object or a tag.
+  init?(_ value: some Any) {
+    if let document = value as? DocumentValue {
+      switch document {
+      case .null: self = .absent
+      case .double(let number) where !number.isFinite: self = .document(document)
+      case .bytes, .bigInt: self = .document(document)
+      default: return nil
+      }
+    } else if let number = value as? Double {
+      guard !number.isFinite else { return nil }
+      self = .document(.double(number))
+    } else if let number = value as? Float {
+      guard !number.isFinite else { return nil }
+      self = .document(.double(Double(number)))
+    } else if let optional = value as? any AnyOptional, optional.isNil {
+      self = .absent
+    } else {
+      return nil
     }
   }
 
+  /// Nil if what is decoded is no object with one member of one of the forms.
+  init?(from decoder: any Decoder) throws {
+    guard let members = try? decoder.container(keyedBy: MemberKey.self), members.allKeys.count == 1,
+      let key = ExactKey(stringValue: members.allKeys[0].stringValue)
+    else { return nil }
+    let container = try decoder.container(keyedBy: ExactKey.self)
+    switch key {
+    case .absent:
+      guard (try? container.decode(Bool.self, forKey: key)) == true else { return nil }
+      self = .absent
+    case .cbor:
+      guard let text = try? container.decode(String.self, forKey: key) else { return nil }
+      guard let data = Data(base64Encoded: text), let value = try? DocumentValue(cbor: [UInt8](data)) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "it is not the Base64 form of one CBOR item")
+      }
+      self = .document(value)
+    }
+  }
+
+  /// The value, if it is one of a type that has such a form.
+  func value<Value>(of type: Value.Type) -> Value? {
+    switch self {
+    case .absent: (type as? any AnyOptional.Type)?.none as? Value
+    case .document(.double(let number)): number as? Value ?? Float(number) as? Value
+    case .document: nil
+    }
+  }
+}
+
+/// An optional of any type.
+private protocol AnyOptional {
+  static var none: Self { get }
+  var isNil: Bool { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var isNil: Bool { self == nil }
+}
+
+extension DocumentValue {
   /// Decodes the value of a section.
   fileprivate init(sectionFrom decoder: any Decoder) throws {
-    self = try decoder.singleValueContainer().decode(DocumentValue.self)
-    // No section is an object, so this one is the form of another value.
-    guard case .object(let object) = self, object.count == 1, let form = object[ExactKey.cbor.rawValue] else {
+    if let exact = try Exact(from: decoder) {
+      switch exact {
+      case .absent: self = .null
+      case .document(let value): self = value
+      }
       return
     }
-    guard case .string(let text) = form, let data = Data(base64Encoded: text),
-      let value = try? DocumentValue(cbor: [UInt8](data))
-    else {
-      throw DecodingError.dataCorrupted(
-        .init(
-          codingPath: decoder.codingPath + [ExactKey.cbor],
-          debugDescription: "it is not the Base64 form of one CBOR item"))
+    // Arrays and other objects are the section of no row, whatever is in them.
+    if (try? decoder.unkeyedContainer()) != nil {
+      self = .array([])
+    } else if (try? decoder.container(keyedBy: MemberKey.self)) != nil {
+      self = .object([:])
+    } else {
+      self = try decoder.singleValueContainer().decode(DocumentValue.self)
     }
-    self = value
   }
 }

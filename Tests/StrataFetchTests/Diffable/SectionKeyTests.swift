@@ -94,7 +94,12 @@ private nonisolated struct Row: Codable, Identifiable, Sendable {
     #expect(try SectionKey(DocumentValue.double(1)).value == .int(1))
     #expect(try SectionKey(DocumentValue.double(-0.0)).value == .int(0))
     #expect(try SectionKey(DocumentValue.string("1")) != one)
-    for value: DocumentValue in [[], [1], [:], ["a": 1], .tagged(1, 1), .tagged(55_799, "a")] {
+    var deep = DocumentValue.null
+    for _ in 0..<1_000 { deep = [deep] }
+    for value: DocumentValue in [
+      [], [1], [:], ["a": 1], deep, .tagged(1, 1), .tagged(55_799, "a"), .tagged(1, .bytes([1])),
+      .tagged(2, "a"), .tagged(3, .null), .tagged(2, deep),
+    ] {
       #expect(throws: SortKeyError.self, "\(value)") { try SectionKey(value) }
     }
   }
@@ -103,17 +108,38 @@ private nonisolated struct Row: Codable, Identifiable, Sendable {
 
   @Test func `keys are encoded as their values`() throws {
     #expect(try Self.json([SectionKey("open"), SectionKey("")]) == #"["open",""]"#)
-    #expect(try Self.json([SectionKey(String?.none), SectionKey(String?.some("a"))]) == #"[null,"a"]"#)
+    #expect(
+      try Self.json([SectionKey(String?.none), SectionKey(String?.some("a"))]) == #"[{"nil":true},"a"]"#)
     #expect(try Self.json([SectionKey(7), SectionKey(-1)]) == "[7,-1]")
     #expect(try Self.json([SectionKey(Impact.high)]) == "[3]")
     #expect(
       try Self.json([SectionKey<DocumentValue>("a"), SectionKey(true), SectionKey(.null), SectionKey(2.0)])
-        == #"["a",true,null,2]"#)
+        == #"["a",true,{"nil":true},2]"#)
     #expect(
       try Self.json([SectionKey(.bytes([1, 2])), SectionKey(DocumentValue.double(.nan))])
         == #"[{"cbor":"QgEC"},{"cbor":"+X4A"}]"#)
+    #expect(
+      try Self.json([SectionKey(Double.infinity), SectionKey(1.5)]) == #"[{"cbor":"+XwA"},1.5]"#)
     let kept: [SectionKey<DocumentValue>] = try Self.decode(#"[{"cbor":"AQ=="}]"#)
     #expect(kept == [try SectionKey(1)])
+  }
+
+  private struct Screen: Codable, Equatable {
+    var selected: SectionKey<String?>?
+    var field: SectionKey<DocumentValue>?
+  }
+
+  @Test func `the key of nil is not the same as no key`() throws {
+    for screen in [
+      Screen(), Screen(selected: SectionKey(nil)), Screen(field: try SectionKey(.null)),
+      Screen(selected: SectionKey("a"), field: try SectionKey("nil")),
+    ] {
+      #expect(try Self.decode(Self.json(screen), Screen.self) == screen)
+      #expect(try CBORDecoder().decode(Screen.self, from: CBOREncoder().encode(screen)) == screen)
+    }
+    // Also from a program that wrote null.
+    #expect(try Self.decode("[null]", [SectionKey<String?>].self) == [SectionKey(nil)])
+    #expect(try Self.decode("[null]", [SectionKey<DocumentValue>].self) == [try SectionKey(.null)])
   }
 
   @Test func `keys of random values are the same when they are decoded`() throws {
@@ -141,6 +167,11 @@ private nonisolated struct Row: Codable, Identifiable, Sendable {
       try check(UInt64.random(in: 0 ... .max, using: &random))
       let number = Self.number(&random)
       try check(number)
+      for number in [number, .infinity, -.infinity, .nan] {
+        try check(number as Double?)
+        try check(Float(number))
+        try check(document: .double(number))
+      }
       try check(Impact.allCases.randomElement(using: &random))
       try check(Bool.random(using: &random))
       try check(document: .string(text))
@@ -182,7 +213,7 @@ private nonisolated struct Row: Codable, Identifiable, Sendable {
     }
   }
 
-  @Test(arguments: ["7", "{}", "[]", "true", "null", #"{"cbor":"AQ=="}"#, "nonsense"])
+  @Test(arguments: ["7", "{}", "[]", "true", "null", #"{"cbor":"AQ=="}"#, #"{"nil":true}"#, "nonsense"])
   func `what is no string is not the key of one`(_ text: String) {
     #expect(isRefused(text, SectionKey<String>.self))
   }
@@ -203,7 +234,7 @@ private nonisolated struct Row: Codable, Identifiable, Sendable {
 
   @Test(arguments: [
     "[]", "[1]", "{}", #"{"a":1}"#, #"{"cbor":"!"}"#, #"{"cbor":""}"#, #"{"cbor":7}"#, #"{"cbor":null}"#,
-    #"{"cbor":"AQ==","a":1}"#,
+    #"{"cbor":"AQ==","a":1}"#, #"{"nil":false}"#, #"{"nil":1}"#, #"{"nil":true,"a":1}"#,
     // An empty array, an empty object, two items, half an item, a tagged item.
     #"{"cbor":"gA=="}"#, #"{"cbor":"oA=="}"#, #"{"cbor":"AQE="}"#, #"{"cbor":"GQ=="}"#, #"{"cbor":"wQE="}"#,
   ])
