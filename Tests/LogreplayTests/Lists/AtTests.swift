@@ -121,6 +121,24 @@ struct AtTests {
     #expect(try await at("\(first + 1)") == title + ",a,\(first + 1),b,s,7,,a\n")
   }
 
+  @Test func `the title of a field is not that of another column`() async throws {
+    let folder = try await SampleFolder.list()
+    let store = try await folder.open()
+    try await store.append([
+      NewEvent("$put", in: "t/a", ["id": "b", "`id`": 1, "a.b": 2, "$id": 3, "a": ["b": 4], "a b": 5])
+    ])
+    try await store.close()
+    func title(_ fields: String...) async throws -> Substring {
+      let arguments = ["at", folder.store, "head", "--table", "t", "-o", "csv"] + fields
+      let outcome = try await LogreplayProcess(arguments).wait()
+      #expect(outcome.code == 0, "\(outcome)")
+      return outcome.output.split(separator: "\n")[0]
+    }
+    #expect(try await title() == "section,id,revision,`$id`,```id```,a,a b,`a.b`,`id`")
+    #expect(try await title("--fields", "a.b,$id") == "section,id,revision,a.b,$id")
+    #expect(try await title("--fields", "`a.b`,`$id`") == "section,id,revision,`a.b`,`$id`")
+  }
+
   @Test func `a limit of none in each section leaves the sections and their counts`() async throws {
     let folder = try await SampleFolder.list()
     let counts = ["--section-by", "status", "--limit-per-section", "0"]

@@ -5,9 +5,9 @@ internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Writes the columns `section,id,revision` and the fields. A field of one of these names has it in backquotes. Unless
-/// the fields are chosen, a field `id` that repeats the row's id gets no column. Strings are written as they are, other
-/// values as JSON; null and absent fields are empty.
+/// Writes the columns `section,id,revision` and the fields. A field that could be taken for one of these, or for a path,
+/// has its name in backquotes. Unless the fields are chosen, a field `id` that repeats the row's id gets no column.
+/// Strings are written as they are, other values as JSON; null and absent fields are empty.
 enum ListCSV {
   static func write(_ state: ListState, _ fields: ShownFields, to writer: inout OutputWriter) throws {
     let columns = try ListCSVColumns(of: state, fields)

@@ -29,30 +29,37 @@ struct ListColumns {
   }
 }
 
-/// The columns of a list as CSV. A title means the same whatever the rows hold.
+/// The columns of a list as CSV. A title means the same whatever the rows hold, and no two are equal.
 struct ListCSVColumns {
   /// The columns that every row has.
-  static let own = ["section", "id", "revision"]
+  private static let own = ["section", "id", "revision"]
   /// The names of the fields: those that were chosen, in their order, or otherwise those of all shown rows, ascending,
   /// without an `id` that repeats the row's id everywhere.
   let fields: [String]
+  /// The titles of all columns.
+  let titles: [String]
 
   init(of state: ListState, _ shown: ShownFields) throws {
     if let chosen = shown.chosen {
       fields = chosen.map(\.name)
+      titles = Self.own + chosen.map { $0.path.names.count == 1 ? Self.title($0.name) : $0.name }
     } else {
       var names = try state.fieldNames(shown, rowCountMax: .max)
       if names.contains("id"), try state.repeatsIDs(shown, rowCountMax: .max) {
         names.removeAll { $0 == "id" }
       }
       fields = names
+      titles = Self.own + names.map(Self.title)
     }
   }
 
-  /// The titles of all columns. A field with the name of a column that every row has is in backquotes, as filters take
-  /// it too.
-  var titles: [String] {
-    Self.own + fields.map { Self.own.contains($0) ? FieldPath.quoted($0, always: true) : $0 }
+  /// The title of a field: its name, which is in backquotes, as filters take it, where it could be taken for a column
+  /// that every row has, a path, or another name in backquotes.
+  private static func title(_ name: String) -> String {
+    let isOdd =
+      own.contains(name) || name.unicodeScalars.first == "$"
+      || name.unicodeScalars.contains { $0 == "`" || $0 == "." }
+    return isOdd ? FieldPath.quoted(name, always: true) : name
   }
 }
 
