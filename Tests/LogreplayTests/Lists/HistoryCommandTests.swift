@@ -334,6 +334,23 @@ struct HistoryCommandTests {
 }
 
 extension HistoryCommandTests {
+  @Test func `the versions of a row with an empty id are those of both its streams`() async throws {
+    let folder = try await SampleFolder.list()
+    let store = try await EventStore.open(at: folder.store)
+    try await store.append([NewEvent("$put", in: "note", ["n": 1])])
+    let first = store.head.sequence
+    try await store.append([NewEvent("$put", in: "note/", ["n": 2])])
+    try await store.close()
+    let lines = try await folder.answer("log", "--row", "note/", "-o", "jsonl").split(separator: "\n")
+    let sequences = try lines.map { try DocumentValue(json: String($0))["sequence"] }
+    #expect(sequences == [DocumentValue(first), DocumentValue(first + 1)])
+    for stream in ["note", "note/"] {
+      _ = try await folder.answer("erase", "--stream", stream, "--reason", "x", "--yes")
+    }
+    let erased = try await LogreplayProcess(["log", folder.store, "--row", "note/"]).wait()
+    #expect(erased.code == 66 && erased.errors.contains("were erased, by the order at seq"), "\(erased)")
+  }
+
   @Test func `dump shows a history and its runs, and says what is wrong with damaged ones`() async throws {
     let folder = try await SampleFolder.list()
     let words = ["dump", folder.store, "--history", "$documents-1"]

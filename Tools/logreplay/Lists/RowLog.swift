@@ -12,7 +12,7 @@ struct RowName: Sendable {
 
   init(_ text: String) throws(CommandFailure) {
     let stream = StreamName(text)
-    guard text.utf8.contains(UInt8(ascii: "/")), !stream.category.isEmpty, !stream.id.isEmpty else {
+    guard text.utf8.contains(UInt8(ascii: "/")), !stream.category.isEmpty else {
       throw CommandFailure(
         ExitStatus.usage, "'\(text)' is not a row", at: "--row", next: "write TABLE/ID, as in incident/1-42")
     }
