@@ -72,6 +72,9 @@ struct RewriteTests {
     let again = try await LogreplayProcess(person).wait()
     #expect(again.code == 0 && again.errors.isEmpty, "\(again)")
     #expect(again.output == "0 events erased, and no order appended: nothing is left of them to erase\n")
+    // Nor is it said that --yes would erase something.
+    let asked = try await LogreplayProcess(person.filter { $0 != "--yes" }).wait()
+    #expect(asked.code == 0 && asked.output == again.output && asked.errors.isEmpty, "\(asked)")
     let (code, report) = try await json(
       "erase", folder.store, "--sequence", "3", "--sequence", "10-10", "--reason", "y", "--yes")
     #expect(code == 0 && report["sequence"] == .null && report["erased"] == 0, "\(report)")
