@@ -78,12 +78,12 @@ struct KeepCommand: BlockingCommand {
     try tables.check(table)
     let list = try KeptList(name, options, table: table, times: times)
     let query = try list.query(options, times: times)
-    try noteFixedTimes(times)
     // One that this version cannot read is replaced.
     let old = try KeptList.found(name, in: opened).list
     if list != old {
       try append(NewEvent(DocumentEvent.put, in: KeptList.stream(of: name), list.document), to: opened)
     }
+    try noteFixedTimes(times)
     let definition = query.list.definition
     let bars = StateBars()
     defer { bars.finish() }
