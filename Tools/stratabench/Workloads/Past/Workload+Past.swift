@@ -35,7 +35,10 @@ extension Workload {
       let shorter = PastStore(
         PastShape(eventCount: shape.eventCount / 10, rowCount: shape.rowCount, order: order),
         in: bench.stores ?? bench.scratch.path)
-      if shorter.isMade { try await PastPair(store, shorter).ask(bench.rounds * 40) }
+      if shorter.isMade {
+        _ = try await shorter.make()
+        try await PastPair(store, shorter).ask(bench.rounds * 40)
+      }
       // Not a multiple of what makes a run.
       try await StrataPast.lastEvents(
         PastShape(
