@@ -21,7 +21,7 @@ struct EraseCommand: BlockingCommand {
 
       If nothing is left to erase of what is named, nothing is appended, and the command says so. \
       An erasure cannot be undone, so --yes is required. Without it, the command only prints how many events it \
-      would erase, and exits with code 1.
+      would erase, and exits with code 1; or with 0 if there is nothing to erase.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -86,10 +86,15 @@ struct EraseCommand: BlockingCommand {
   private func rehearse(_ erasure: Erasure) throws {
     let opened = try OpenedStore.open(target.store)
     try check(erasure, in: opened)
+    let log = opened.log
     let count: UInt64
-    do throws(StoreError) { count = try opened.store.erasableCountBlocking(erasure) } catch {
-      throw opened.failure(error)
-    }
+    let isErasing: Bool
+    do throws(StoreError) {
+      count = try opened.store.erasableCountBlocking(erasure)
+      let head = try HeadFile.read(log.source.catalog.fileSystem, path: log.layout.head)
+      isErasing = head?.isErasing ?? false
+    } catch { throw opened.failure(error) }
+    guard count > 0 || isErasing else { return try report(nil) }
     throw CommandFailure(
       ExitStatus.negative, "\(counted(count, "event")) would permanently lose their content",
       at: target.store,
