@@ -140,10 +140,11 @@ final class HistoryReader: KeptHistory {
   }
 
   /// Whether nothing was erased since the runs were opened. An erasure that is done has removed their manifest; during
-  /// one, HEAD says so.
+  /// one, HEAD says so, and then the segments are compared as they are now: who reads runs alone has not looked at them.
   private func holds(_ runs: RunSet) -> Bool {
     let head = try? HeadFile.read(files.fileSystem, path: log.layout.head)
     if let head, !head.isErasing { return true }
+    guard (try? log.refresh()) != nil else { return false }
     return (try? log.erasures().hash(through: runs.end)) == runs.erasures.hash(through: runs.end)
   }
 
