@@ -38,7 +38,9 @@ protocol KeptHistory: AnyObject, Sendable {
 /// Each read of the past begins with `runs()`. Usually MANIFEST is still the file that was read last, and the runs are
 /// open; that costs a look at its name, and one at HEAD. A writer that goes on, merges or erases replaces or removes
 /// MANIFEST, and then it is read again. So after an erasure was noted as done no run from before it is used, and while
-/// one is being carried out, of which HEAD tells, the marks in the headers of the segments are compared each time.
+/// one is being carried out, of which HEAD tells, the marks in the headers of the segments are compared each time. HEAD
+/// also tells of another store in the folder, of an older copy of this one, and of a writer that opened it and may have
+/// found less than the last one had appended: then the log itself is looked at, which says whether it goes on as before.
 ///
 /// Whatever is not as it should be makes a read fall back to the log. `State` is guarded by its gate.
 final class HistoryReader: KeptHistory {
@@ -49,6 +51,14 @@ final class HistoryReader: KeptHistory {
     var entries: [ManifestRun] = []
     /// Nil if the history cannot be used as long as this is the manifest.
     var runs: RunSet?
+    /// The epoch of HEAD before the log was last compared with the runs.
+    var epoch: UInt64?
+
+    /// Whether HEAD says that nothing happened since that the runs would not agree with. Appends change neither.
+    func agrees(with head: HeadSlot, in log: Log) -> Bool {
+      guard let runs, !head.isErasing, head.storeID == log.storeID else { return false }
+      return head.epoch == epoch && head.visible.sequence >= runs.end
+    }
   }
 
   private struct State {
@@ -89,7 +99,12 @@ final class HistoryReader: KeptHistory {
     let known = state.withLock { $0.known }
     if let known, (try? known.file.isStillAtItsPath()) == true {
       guard let runs = known.runs else { return nil }
-      if holds(runs) { return runs }
+      let head = self.head
+      if let head, known.agrees(with: head, in: log) { return runs }
+      if isOfLog(runs) {
+        state.withLock { $0.known?.epoch = head?.epoch }
+        return runs
+      }
     }
     let found = look(known)
     state.withLock { $0.known = found }
@@ -139,11 +154,11 @@ final class HistoryReader: KeptHistory {
     state.signalAll()
   }
 
-  /// Whether nothing was erased since the runs were opened. An erasure that is done has removed their manifest; during
-  /// one, HEAD says so, and then the segments are compared as they are now: who reads runs alone has not looked at them.
-  private func holds(_ runs: RunSet) -> Bool {
-    let head = try? HeadFile.read(files.fileSystem, path: log.layout.head)
-    if let head, !head.isErasing { return true }
+  private var head: HeadSlot? { try? HeadFile.read(files.fileSystem, path: log.layout.head) }
+
+  /// Whether the log, as it is now, is the one that the runs are of, and nothing was erased since they were opened: who
+  /// reads runs alone has not looked at it. An erasure that is done has removed their manifest.
+  private func isOfLog(_ runs: RunSet) -> Bool {
     guard (try? log.refresh()) != nil else { return false }
     return (try? log.erasures().hash(through: runs.end)) == runs.erasures.hash(through: runs.end)
   }
@@ -174,6 +189,7 @@ final class HistoryReader: KeptHistory {
   ) throws -> Known? {
     // The log may have grown since it was last looked at. Only then the marks: of an erasure after this the log has a
     // note past this head.
+    let epoch = self.head?.epoch
     try log.refresh()
     let head = log.mark.sequence
     let erasures = try log.erasures()
@@ -183,7 +199,7 @@ final class HistoryReader: KeptHistory {
     for entry in entries { readers.append(try reader(of: entry, last)) }
     let runs = try RunSet(readers, erasures, head: head)
     try runs.checkFront(of: log)
-    return Known(file: file, entries: entries, runs: runs)
+    return Known(file: file, entries: entries, runs: runs, epoch: epoch)
   }
 
   /// A run, which is open already if it was in the last manifest. A history that was made again can name another file

@@ -405,4 +405,57 @@ internal import Testing
     pair.disk.replace(path, good.encoded())
     try pair.close()
   }
+
+  /// The files of the log, and HEAD.
+  private static func logPaths(_ disk: SimulatedDisk) -> [String] {
+    disk.paths.filter { $0.hasPrefix(StateStore.layout.log + "/") }
+  }
+
+  @Test func `a reader uses no runs of events that its folder no longer has`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let head = StateStore.layout.head
+    for isOlder in [false, true] {
+      let pair = try Pair(&random, StateStore.documents)
+      try pair.append(20)
+      let older = Self.logPaths(pair.disk).map { ($0, pair.disk.contents($0)!) }
+      try pair.append(20)
+      try pair.record()
+      let runs = try #require(pair.history.runs())
+      #expect(runs.end > UInt64(20))
+      try pair.writer.closeBlocking()
+      if isOlder {
+        // A backup is copied over the log; the folder of histories stays as it was.
+        for path in Self.logPaths(pair.disk) where !older.contains(where: { $0.0 == path }) {
+          try pair.disk.remove(path)
+        }
+        for (path, bytes) in older { pair.disk.replace(path, bytes) }
+      } else {
+        var slot = try #require(pair.disk.contents(head)!.withUnsafeBytes { HeadSlot.newest(in: $0) })
+        slot.storeID = StoreID(low: 5, high: 6)
+        let rest = [UInt8](repeating: 0, count: HeadSlot.fileLength - HeadSlot.length)
+        pair.disk.replace(head, slot.encoded() + rest)
+      }
+      #expect(pair.history.runs() == nil, "\(isOlder)")
+      #expect(throws: StoreError.self, "\(isOlder)") { try pair.reader.log.refresh() }
+      try pair.reader.closeBlocking()
+    }
+  }
+
+  @Test func `after another writer opened the store a reader looks at the log once`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let pair = try Pair(&random, StateStore.documents)
+    try pair.append(20)
+    try pair.record()
+    #expect(pair.history.runs() != nil)
+    try pair.restart()
+    let looks = Lock(0)
+    pair.disk.onOperation { call in
+      if call.path == StateStore.layout.lock, call.operation == .open { looks.withLock { $0 += 1 } }
+      return .proceed
+    }
+    for _ in 0..<5 { #expect(pair.history.runs() != nil) }
+    #expect(looks.withLock { $0 } == 1)
+    pair.disk.onOperation(nil)
+    try pair.close()
+  }
 }
