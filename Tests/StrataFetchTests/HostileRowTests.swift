@@ -118,6 +118,19 @@ private struct Keyed: Codable, Identifiable, Sendable {
   }
 
   @Test
+  func `a document that is nested too deep is the section of no row`() async throws {
+    let store = EventStore.inMemory()
+    try await put(store, "note/a", ["id": "a", "text": "x", "count": 1])
+    var deep = DocumentValue.null
+    for _ in 0..<200 { deep = [deep] }
+    let request = ListRequest(Note.self).sectioned(byField: try FieldPath("text"))
+    let snapshot = try await FetchController(request, from: store.collection("note", of: Note.self))
+      .performFetch()
+    #expect(snapshot.numberOfItems(inSection: deep) == 0 && snapshot.indexOfSection(deep) == nil)
+    #expect(snapshot.numberOfItems(inSection: "x") == 1)
+  }
+
+  @Test
   func `R76 A row whose id its own type does not read is a problem`() async throws {
     let store = EventStore.inMemory()
     try await put(store, "plate/A", ["id": "A"])

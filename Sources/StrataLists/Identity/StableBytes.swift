@@ -19,7 +19,8 @@ enum StableBytes {
       let sorted = try elements.map { try DocumentValue(encoding: $0) }
         .map { (value: $0, bytes: $0.cbor()) }
         .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-      return DocumentValue.array(sorted.map(\.value)).cbor()
+      let whole = DocumentValue.array(sorted.map(\.value))
+      return whole.refusal == nil ? whole.cbor() : nil
     } catch {
       return nil
     }

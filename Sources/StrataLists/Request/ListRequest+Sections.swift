@@ -53,8 +53,9 @@ extension ListRequest {
       by: KeyPart(field: path, [], isRequired: nils == .required), nils,
       decode: { reader throws(SortKeyError) in try reader.readDocumentValue() }
     ) { writer, value in
+      // A value that cannot be a key is not the section of any row.
+      guard value.refusal == nil else { return }
       value.cbor().withUnsafeBytes { bytes in
-        // A value that cannot be a key is not the section of any row.
         do throws(SortKeyError) { try writer.append(documentValue: bytes) } catch {}
       }
     }

@@ -241,5 +241,9 @@ extension RequestValueTests {
       StableBytes.encoded(Bounds(first: 1, last: 2))
         == [0xA2, 0x64, 0x6C, 0x61, 0x73, 0x74, 2, 0x65, 0x66, 0x69, 0x72, 0x73, 0x74, 1])
     #expect(StableBytes.encoded(Limits(first: 1)) == nil)
+    // A set is a level more.
+    var deep = DocumentValue.null
+    for _ in 0..<128 { deep = [deep] }
+    #expect(StableBytes.encoded(deep) != nil && StableBytes.encoded(Set([deep])) == nil)
   }
 }
