@@ -131,8 +131,10 @@ struct ConsumerState: Codable, Equatable {
   }
 
   mutating func setAside(_ failure: ConsumerFailure) {
+    // Once the list had to be left out, what is set aside later is not the first.
+    let listsAll = UInt64(setAside.count) == setAsideCount
     setAsideCount = setAsideCount &+ 1
-    if setAside.count < Self.listedCountMax { setAside.append(failure) }
+    if listsAll, setAside.count < Self.listedCountMax { setAside.append(failure) }
   }
 
   /// Shortens the texts of what was set aside, from the one on that is too long beside those before it. O(listed).

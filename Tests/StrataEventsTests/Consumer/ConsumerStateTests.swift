@@ -63,6 +63,11 @@ import Testing
       #expect(status.setAsideCount == 40 && status.lag == 0 && payloadSize <= limit)
       #expect(status.setAside.map(\.sequence) == sequences, "\(limit)")
       #expect(status.setAside.allSatisfy { $0.what.isEmpty })
+      // The one after a list that was left out is not the first.
+      try await store.append([NewEvent("order", in: "order/41", .null)])
+      let (later, _) = try await setAside(store)
+      #expect(later.setAsideCount == 41)
+      #expect(later.setAside.map(\.sequence).prefix(40) == sequences.prefix(40), "\(limit)")
 
       let strict = consumer(store, "strict", onFailure: .halt)
       await #expect(throws: LongRefusal.self) {
