@@ -54,7 +54,7 @@ final class HistoryReader: KeptHistory {
     /// The epoch of HEAD before the log was last compared with the runs.
     var epoch: UInt64?
 
-    /// Whether HEAD says that nothing happened since that the runs would not agree with. Appends change neither.
+    /// Whether HEAD is still that of the log that the runs were compared with, whatever was appended since.
     func agrees(with head: HeadSlot, in log: Log) -> Bool {
       guard let runs, !head.isErasing, head.storeID == log.storeID else { return false }
       return head.epoch == epoch && head.visible.sequence >= runs.end
