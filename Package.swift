@@ -89,8 +89,15 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
-    // Disks that lose power, histories, models and strict views. Beside the stack: may import every module.
-    .target(name: "StrataTesting", dependencies: modules, swiftSettings: houseRules),
+    // Disks that lose power, clocks, histories and models. Beside the stack, on the module of events, so that the tests
+    // of each module wait for no higher one.
+    .target(
+      name: "StrataSimulation",
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // One import for tests: strict views, and what is simulated. Beside the stack: may import every module.
+    .target(name: "StrataTesting", dependencies: modules + ["StrataSimulation"], swiftSettings: houseRules),
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
@@ -112,7 +119,7 @@ let package = Package(
     .executableTarget(
       name: "stratabench",
       dependencies: modules + [
-        "Strata", "StrataTesting", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Strata", "StrataSimulation", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
       // A package of its own, for what is measured beside another library.
@@ -122,7 +129,7 @@ let package = Package(
     // Of the log, and of what it stands on.
     .testTarget(
       name: "StrataLogTests",
-      dependencies: ["StrataLog", "StrataBase", "StrataTesting", "CStrata", "CLZ4"],
+      dependencies: ["StrataLog", "StrataBase", "StrataSimulation", "CStrata", "CLZ4"],
       swiftSettings: houseRules
     ),
     // A writer for the tests to kill.
@@ -135,7 +142,7 @@ let package = Package(
     // Crash histories for as long as somebody wants.
     .executableTarget(
       name: "strata-soak",
-      dependencies: ["StrataTesting"],
+      dependencies: ["StrataSimulation"],
       path: "Tests/Support/Soak",
       swiftSettings: houseRules
     ),
@@ -143,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "StrataEventsTests",
       dependencies: [
-        "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataTesting", "strata-crashwriter",
+        "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation", "strata-crashwriter",
       ],
       swiftSettings: houseRules
     ),
@@ -151,7 +158,7 @@ let package = Package(
     .testTarget(
       name: "StrataTablesTests",
       dependencies: [
-        "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataTesting",
+        "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation",
       ],
       swiftSettings: houseRules
     ),
@@ -172,7 +179,7 @@ let package = Package(
     .testTarget(
       name: "LogreplayTests",
       dependencies: modules + [
-        "logreplay", "LogreplayPoints", "StrataTesting", "Strata",
+        "logreplay", "LogreplayPoints", "StrataSimulation", "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules

@@ -56,7 +56,7 @@ import Testing
       "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
-      let higher = Set(floors[height...] + ["StrataTesting", "ArgumentParser"])
+      let higher = Set(floors[height...] + ["StrataSimulation", "StrataTesting", "ArgumentParser"])
       for path in Repository.swiftFiles("Sources/\(floor)") {
         let found = try imports(path)
         #expect(found.isDisjoint(with: higher), "\(path) imports \(found.intersection(higher))")
@@ -110,7 +110,7 @@ import Testing
     )
     let modules: Set<String> = [
       "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
-      "StrataFetch", "StrataViews", "StrataTesting",
+      "StrataFetch", "StrataViews", "StrataSimulation", "StrataTesting",
     ]
     var found = 0
     for path in Repository.swiftFiles("Sources") {

@@ -3,7 +3,7 @@
 import Foundation
 import Strata
 import StrataDocuments
-import StrataTesting
+import StrataSimulation
 import Testing
 
 struct PythonTests {

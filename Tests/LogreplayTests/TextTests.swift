@@ -1,6 +1,6 @@
 // Parts of the command that know nothing but text: names that are near each other, and searching.
 
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import logreplay

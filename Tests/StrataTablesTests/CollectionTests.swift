@@ -5,7 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private struct Page: Codable, Identifiable, Sendable, Equatable {

@@ -4,7 +4,7 @@ import StrataDocuments
 import StrataEvents
 import StrataLog
 import StrataTables
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct EmptyDocumentIDTests {

@@ -5,7 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// A row with fields of several lengths; `text` is sometimes equal to another, but of different bytes.

@@ -1,7 +1,7 @@
 // The bytes of trees that share pages, counted while trees are added and removed.
 
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct PageTallyTests {

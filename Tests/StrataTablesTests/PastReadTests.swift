@@ -3,13 +3,13 @@
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataTables
 
 @Suite struct PastReadTests {
-  private static func store(_ random: inout StrataTesting.SeededGenerator) async throws -> EventStore {
+  private static func store(_ random: inout StrataSimulation.SeededGenerator) async throws -> EventStore {
     var options = StoreOptions()
     options.segmentSizeTarget = [1, 5_000, 5_000, 1 << 20].randomElement(using: &random)!
     options.blockSizeTarget = [1, 300, 4_000].randomElement(using: &random)!
@@ -42,7 +42,7 @@ import Testing
 
   @Test(arguments: UInt64(0)..<500)
   func `a document at a point is its row in the state at that point`(seed: UInt64) async throws {
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let store = try await Self.store(&random)
     let documents = store.documents("doc")
     for _ in 0..<4 {
@@ -63,7 +63,7 @@ import Testing
 
   @Test(arguments: UInt64(0)..<500)
   func `the fields of a table are those of its rows`(seed: UInt64) async throws {
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let store = try await Self.store(&random)
     let documents = store.documents("doc")
     let point: LogPoint = Bool.random(using: &random) ? .head : .sequence(store.head.sequence / 2)

@@ -2,7 +2,7 @@
 
 internal import StrataEvents
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private enum TicketEvent: DomainEvent {

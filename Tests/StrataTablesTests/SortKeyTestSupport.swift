@@ -3,7 +3,7 @@
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// The bytes of one value's key.
 func key<Value: SortKey>(_ value: Value, _ options: SortKeyOptions = []) -> [UInt8] {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private enum Impact: String, SortKey, CaseIterable { case low, medium, high }

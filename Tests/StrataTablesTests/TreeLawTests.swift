@@ -1,7 +1,7 @@
 // The laws of the tree that a model does not cover: shared pages, stable versions, and how full pages are.
 
 import StrataTables
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite("The tree's laws") struct TreeLawTests {

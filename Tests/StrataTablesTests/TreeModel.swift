@@ -1,7 +1,7 @@
 // A model of a tree, which is a sorted array, and random keys and values to fill both with.
 
 import StrataTables
-import StrataTesting
+import StrataSimulation
 
 /// Entries in ascending order of their keys.
 struct TreeModel: Equatable {

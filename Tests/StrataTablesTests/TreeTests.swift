@@ -1,7 +1,7 @@
 // The tree, compared with a sorted array, while its past versions are kept alive.
 
 import StrataTables
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// One mix of page size, keys and values.

@@ -4,7 +4,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private struct Counter: Codable, Sendable, Equatable { var count = 0 }

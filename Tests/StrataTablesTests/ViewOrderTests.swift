@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct ViewOrderTests {

@@ -4,7 +4,7 @@ import StrataBase
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// Three segments: the first sealed, the second closed behind a recovery, the third active; documents with ids.

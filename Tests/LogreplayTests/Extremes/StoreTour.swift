@@ -6,7 +6,7 @@ import StrataBase
 import StrataEvents
 import StrataLog
 import StrataTables
-import StrataTesting
+import StrataSimulation
 
 @testable import logreplay
 

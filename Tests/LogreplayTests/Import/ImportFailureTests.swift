@@ -5,7 +5,7 @@ import Foundation
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import logreplay

@@ -3,7 +3,7 @@
 import Foundation
 import StrataDocuments
 import StrataEvents
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import logreplay

@@ -3,7 +3,7 @@
 import Foundation
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import logreplay

@@ -5,7 +5,7 @@ import Foundation
 import StrataBase
 import StrataDocuments
 import StrataEvents
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import logreplay

@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private struct Detail: Codable, Equatable, Sendable {
@@ -100,7 +100,7 @@ private struct Keeper: Decodable {
 
   @Test
   func `A case decodes from its payload as from a map of one case, whatever the bytes`() throws {
-    var random = SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     let events: [Happening] = [
       .opened(title: "é", detail: nil), .opened(title: "long enough for a head of two bytes", detail: nil),
       .opened(title: "x", detail: Detail(name: "n", numbers: [1, -2, 300])), .numbered(7, 0.5), .closed,

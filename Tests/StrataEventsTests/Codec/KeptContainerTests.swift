@@ -1,7 +1,7 @@
 // Containers that one call of the decoder or the encoder leaves to the next are never seen by two of them.
 
 internal import StrataDocuments
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// An object with objects of its own type inside.

@@ -1,7 +1,7 @@
 // Values of short payloads that are decoded once.
 
 internal import StrataDocuments
-internal import StrataTesting
+internal import StrataSimulation
 internal import Synchronization
 internal import Testing
 
@@ -38,7 +38,7 @@ private final class Owl: Bird, @unchecked Sendable {}
 
   @Test
   func `Random payloads that come again decode as what they say, each time`() throws {
-    var random = SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     for _ in 0..<20_000 {
       // Few enough to come again, and more than are kept.
       let number = Int.random(in: 0..<Int.random(in: 1...1_000, using: &random), using: &random)

@@ -2,7 +2,7 @@
 
 import StrataDocuments
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataEvents
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `whatever an append accepts is read back, and whatever it refuses is not read`() async throws {
-    var random = SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     let store = EventStore.inMemory(clock: .fixed)
     var accepted: [DocumentValue] = []
     var (tooDeep, refused) = (0, 0)

@@ -3,12 +3,12 @@
 internal import Foundation
 @testable internal import StrataDocuments
 internal import StrataEvents
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct UUIDTextTests {
   @Test func `A UUID has the text that Foundation gives it, and comes back from it in both cases`() throws {
-    var random = SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     for _ in 0..<10_000 {
       let words = (random.next(), random.next())
       let id = UUID(uuid: unsafeBitCast(words, to: uuid_t.self))

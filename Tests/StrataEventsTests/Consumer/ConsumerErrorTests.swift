@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ConsumerErrorTests {

@@ -3,21 +3,21 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct KilledConsumerTests {
   /// A store with orders and other events, whose consumer is killed again and again.
   private struct Shop {
     var disk = SimulatedDisk()
-    var random: StrataTesting.SeededGenerator
+    var random: StrataSimulation.SeededGenerator
     var options = StoreOptions()
     var consuming = ConsumerOptions()
     /// The sequences of the orders that the log has.
     var orders: [UInt64] = []
 
     init(seed: UInt64) {
-      random = StrataTesting.SeededGenerator(seed: seed)
+      random = StrataSimulation.SeededGenerator(seed: seed)
       options.clock = .fixed
       options.segmentSizeTarget = [1, 4_500, 20_000].randomElement(using: &random)!
       options.sealsInBackground = Bool.random(using: &random)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
+  @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(500))
   func `every order is billed once, whenever the power fails`(seed: UInt64) async throws {
     var shop = Shop(seed: seed)
     try await shop.fill()
@@ -84,7 +84,7 @@ import Testing
     #expect(bills == shop.orders.map { .int(Int64($0)) })
   }
 
-  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
+  @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(500))
   func `without effects in the store, every order is handled, and few of them again`(seed: UInt64)
     async throws
   {

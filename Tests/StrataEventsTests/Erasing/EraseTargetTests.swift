@@ -2,13 +2,13 @@
 
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct EraseTargetTests {
   /// Single sequences and ranges, in no order: apart, side by side, one over the other, the same twice.
   private func ranges(
-    upTo head: UInt64, _ random: inout StrataTesting.SeededGenerator
+    upTo head: UInt64, _ random: inout StrataSimulation.SeededGenerator
   ) -> [ClosedRange<UInt64>] {
     var ranges: [ClosedRange<UInt64>] = []
     for _ in 0..<Int.random(in: 0...40, using: &random) {
@@ -30,8 +30,8 @@ import Testing
   func `many ranges and streams take the content of exactly the events that one of them means`(
     segmentSize: Int
   ) throws {
-    let seed = StrataTesting.SeededGenerator.testSeed()
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     for _ in 0..<4 {
       var options = EraseTests.options()
       options.segmentSizeTarget = segmentSize

@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct EraseTests {
@@ -188,8 +188,8 @@ import Testing
   }
 
   @Test func `fault 26: after a power cut at any call of an erasure the next open finishes it`() throws {
-    let seed = StrataTesting.SeededGenerator.testSeed()
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let prepared = SimulatedDisk()
     try Self.store(prepared).closeBlocking()
     // How many calls an erasure makes, and which of them comes behind the order's acknowledgement.

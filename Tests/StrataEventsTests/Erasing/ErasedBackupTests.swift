@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ErasedBackupTests {
@@ -84,8 +84,8 @@ import Testing
   func `fault 46: a power cut at any call of such a backup leaves one that the next run brings up to date`()
     throws
   {
-    let seed = StrataTesting.SeededGenerator.testSeed()
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let (store, prepared) = try sealedBackup()
     try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
     let counted = prepared.clone()

@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ErasedInPartTests {
@@ -149,8 +149,8 @@ import Testing
   @Test func `fault 47: a power cut at any call of such an erasure leaves what the next opens carry out`()
     throws
   {
-    let seed = StrataTesting.SeededGenerator.testSeed()
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let (prepared, whole) = try damagedStore()
     let counted = prepared.clone()
     let store = try EraseTests.open(counted)

@@ -4,7 +4,7 @@ import Foundation
 import StrataBase
 import StrataDocuments
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataEvents

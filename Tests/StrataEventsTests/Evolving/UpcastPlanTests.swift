@@ -2,7 +2,7 @@
 
 import StrataDocuments
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataEvents
@@ -98,12 +98,12 @@ struct UpcastPlanTests {
   }
 
   @Test func `any list is refused, or leads each form to its ends in order`() async throws {
-    let seed = StrataTesting.SeededGenerator.testSeed()
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let names = ["a", "b", "c", "d", "e", "f"]
     let events = try await UpcastTests.recorded(names.map { ($0, ["n": 1]) })
     var clearCount = 0
-    for round in StrataTesting.SeededGenerator.historySeeds(4_000).indices {
+    for round in StrataSimulation.SeededGenerator.historySeeds(4_000).indices {
       let upcasts = (0..<Int.random(in: 0...6, using: &random)).map { _ -> Upcast in
         let name = names.randomElement(using: &random)!
         let targets = (0..<Int.random(in: 0...2, using: &random)).map { _ in

@@ -2,7 +2,7 @@
 
 import StrataDocuments
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataEvents

@@ -4,7 +4,7 @@ import StrataBase
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ConsumerFaultTests {

@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct FeedSelectionTests {
@@ -12,7 +12,7 @@ import Testing
   ]
   private static let types = ["t", "ta", "u", "$put"]
 
-  private static func store(_ random: inout StrataTesting.SeededGenerator) async throws -> EventStore {
+  private static func store(_ random: inout StrataSimulation.SeededGenerator) async throws -> EventStore {
     var options = StoreOptions()
     options.segmentSizeTarget = [1, 5_000, 5_000, 1 << 20].randomElement(using: &random)!
     options.blockSizeTarget = [1, 300, 4_000].randomElement(using: &random)!
@@ -31,7 +31,7 @@ import Testing
 
   /// A selection, and what it says in plain Swift.
   private static func selection(
-    _ random: inout StrataTesting.SeededGenerator
+    _ random: inout StrataSimulation.SeededGenerator
   ) -> (EventSelection, (RecordedEvent) -> Bool) {
     let stream = streams.randomElement(using: &random)!
     let category = ["a", "b", "", "é", "$own", "none"].randomElement(using: &random)!
@@ -50,9 +50,9 @@ import Testing
     return (selection, contains)
   }
 
-  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(500))
+  @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(500))
   func `a part of the log, however it is read, is that part of the whole`(seed: UInt64) async throws {
-    var random = StrataTesting.SeededGenerator(seed: seed)
+    var random = StrataSimulation.SeededGenerator(seed: seed)
     let store = try await Self.store(&random)
     try await expectSelections(store, &random)
     try await expectNames(store)
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A feed of a selection is that part of the whole feed.
-  private func expectSelections(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+  private func expectSelections(_ store: EventStore, _ random: inout StrataSimulation.SeededGenerator)
     async throws
   {
     let whole = try await appends(store.feed(of: .all.includingInternal(), until: .caughtUp))
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// The positions of appends and receipts are those of the log.
-  private func expectPositions(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+  private func expectPositions(_ store: EventStore, _ random: inout StrataSimulation.SeededGenerator)
     async throws
   {
     let receipt = try await store.append([NewEvent("t", in: "a/1", .null)], id: "once")
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// A stream backwards is the stream reversed.
-  private func expectStreamsBackwards(_ store: EventStore, _ random: inout StrataTesting.SeededGenerator)
+  private func expectStreamsBackwards(_ store: EventStore, _ random: inout StrataSimulation.SeededGenerator)
     async throws
   {
     for stream in Self.streams {

@@ -2,7 +2,7 @@
 
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ReadOnlyStoreTests {

@@ -4,7 +4,7 @@ import Foundation
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// How long the tests of this file read beside a writer; a longer run says so by `READ_SECONDS`.

@@ -4,7 +4,7 @@ import Foundation
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// The reader and the forger in Tests/Oracle.
@@ -62,7 +62,7 @@ struct StoreFiles {
 extension StoreFiles {
   /// Damages a store in one of the ways in which disks and people do. Says how.
   mutating func damage(
-    _ other: StoreFiles, _ olderHead: [UInt8]?, using random: inout StrataTesting.SeededGenerator
+    _ other: StoreFiles, _ olderHead: [UInt8]?, using random: inout StrataSimulation.SeededGenerator
   ) -> String {
     guard let segment = segments.randomElement(using: &random), var bytes = files[segment], !bytes.isEmpty
     else {
@@ -174,7 +174,7 @@ extension StoreFiles {
 
   @Test(Python.isNeeded)
   func `a check of a damaged store finds what the second reader finds`() async throws {
-    var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = StrataSimulation.SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     let folder = try Self.temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var bases: [(files: StoreFiles, head: [UInt8]?, path: String, fileSystem: any FileSystem)] = []
@@ -220,7 +220,7 @@ extension StoreFiles {
 
   @Test(Python.isNeeded)
   func `the second reader reads the events that were written`() async throws {
-    let seed = StrataTesting.SeededGenerator.testSeed()
+    let seed = StrataSimulation.SeededGenerator.testSeed()
     let folder = try Self.temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for number in 0..<6 {
@@ -239,7 +239,7 @@ extension StoreFiles {
   func `the second reader finds in each index file the names and ids of its segment, and no other's`()
     async throws
   {
-    var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = StrataSimulation.SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     let folder = try Self.temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var options = StoreOptions()

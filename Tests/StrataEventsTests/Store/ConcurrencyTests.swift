@@ -4,7 +4,7 @@ import Foundation
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 private func event(_ stream: String, _ number: Int, size: Int = 10) -> NewEvent {

@@ -4,7 +4,7 @@ import Foundation
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 enum TicketEvent: DomainEvent, Equatable {

@@ -4,7 +4,7 @@ import Foundation
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// The program that the tests kill, beside the test's own binary.
@@ -118,7 +118,7 @@ private struct FeedCheck: Sendable {
   {
     let path = NSTemporaryDirectory() + "strata-kill-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    var random = StrataTesting.SeededGenerator(seed: StrataTesting.SeededGenerator.testSeed())
+    var random = StrataSimulation.SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     try EventStore.openBlocking(at: path).closeBlocking()
     let reader = try EventStore.openBlocking(at: path, .readOnly)
     let follower = Task {

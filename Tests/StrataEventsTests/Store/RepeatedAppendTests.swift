@@ -3,7 +3,7 @@
 import StrataDocuments
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct RepeatedAppendTests {

@@ -3,7 +3,7 @@
 import StrataBase
 import StrataEvents
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// A store and the model that it must agree with.
@@ -14,12 +14,12 @@ struct ModelledStore {
   var store: EventStore
   var model = LogModel()
   var source: RandomAppends
-  var random: StrataTesting.SeededGenerator
+  var random: StrataSimulation.SeededGenerator
 
   init(_ fileSystem: any FileSystem = MemoryFileSystem(), path: String = "/store", seed: UInt64) throws {
     self.fileSystem = fileSystem
     self.path = path
-    random = StrataTesting.SeededGenerator(seed: seed)
+    random = StrataSimulation.SeededGenerator(seed: seed)
     source = RandomAppends(seed: random.next(), sizeTypical: 60, sizeMax: 9_000, streamCount: 30)
     options.segmentSizeTarget = [1, 6_000, 20_000, 100_000].randomElement(using: &random)!
     options.blockSizeTarget = [1, 400, 4_000].randomElement(using: &random)!
@@ -271,11 +271,11 @@ extension FileSystem {
 }
 
 @Suite struct StorePropertyTests {
-  @Test(arguments: StrataTesting.SeededGenerator.historySeeds(12, share: 50))
+  @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(12, share: 50))
   func `a store answers everything as an array and a dictionary do, across rolls and reopens`(
     number: UInt64
   ) async throws {
-    let seed = StrataTesting.SeededGenerator.testSeed() &+ number &* 1_000_003
+    let seed = StrataSimulation.SeededGenerator.testSeed() &+ number &* 1_000_003
     var subject = try ModelledStore(seed: seed)
     var live: [RecordedAppend] = []
     for round in 0..<5 {
@@ -321,7 +321,7 @@ extension FileSystem {
   }
 
   @Test func `a derived file damaged at any byte changes no answer`() async throws {
-    let seed = StrataTesting.SeededGenerator.testSeed()
+    let seed = StrataSimulation.SeededGenerator.testSeed()
     var subject = try ModelledStore(seed: seed)
     subject.options.segmentSizeTarget = 6_000
     try subject.reopen()

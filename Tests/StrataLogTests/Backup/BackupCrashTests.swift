@@ -1,7 +1,7 @@
 // Backups that end early: by a power cut before every call, by a full disk, by a call that fails.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct BackupCrashTests {

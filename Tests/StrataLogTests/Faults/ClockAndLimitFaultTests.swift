@@ -1,7 +1,7 @@
 // Faults 27 and 40: clocks that jump, and sizes and numbers at the ends of their ranges.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ClockAndLimitFaultTests {

@@ -2,7 +2,7 @@
 
 import StrataBase
 internal import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct CrashTests {

@@ -3,7 +3,7 @@
 import CStrata
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct DiskFaultTests {

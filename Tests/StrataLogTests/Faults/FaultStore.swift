@@ -2,7 +2,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// A writer's store and what a test needs to say of it in few words.

@@ -2,7 +2,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// A closed store of noise, whose blocks stand uncompressed and are all of one length, one append in each.

@@ -3,7 +3,7 @@
 import Foundation
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct NeighbourFaultTests {

@@ -1,7 +1,7 @@
 // Faults 1 to 6, 23, 24 and 45: the process ends or the power goes, at every call of a store's life.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct PowerCutFaultTests {

@@ -1,5 +1,5 @@
 @testable import StrataBase
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataLog

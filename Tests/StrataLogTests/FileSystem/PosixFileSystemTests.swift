@@ -2,7 +2,7 @@ import CStrata
 import Foundation
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite(.serialized) struct PosixFileSystemTests {

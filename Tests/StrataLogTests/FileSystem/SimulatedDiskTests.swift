@@ -1,5 +1,5 @@
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct SimulatedDiskTests {

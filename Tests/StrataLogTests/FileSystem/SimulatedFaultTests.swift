@@ -1,6 +1,6 @@
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct SimulatedFaultTests {

@@ -1,6 +1,6 @@
 import CStrata
 import Foundation
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ChecksumTests {

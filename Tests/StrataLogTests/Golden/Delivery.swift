@@ -2,7 +2,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// The blocks that a log delivers in order.
 struct Delivery {

@@ -2,7 +2,7 @@
 
 import Foundation
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// Tests/Golden/1.0/NAME.json.
 struct GoldenAnswers: Decodable {

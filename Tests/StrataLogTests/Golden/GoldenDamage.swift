@@ -1,7 +1,7 @@
 // Every way in which a kept store is damaged: each bit, each length, each file.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// One damaged copy of a kept store.
 struct GoldenDamage: CustomStringConvertible {

@@ -2,7 +2,7 @@
 
 import Foundation
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct GoldenFileTests {

@@ -1,7 +1,7 @@
 // The kept stores that a writer of 1.0 made, made again: the same calls with the same clock and identity.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// How a kept store was written.
 struct GoldenRecipe: Sendable, CustomStringConvertible {

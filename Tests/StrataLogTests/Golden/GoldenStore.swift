@@ -1,7 +1,7 @@
 // Small stores whose every byte a test may damage, and what must come of it.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// A store with some appends in its active segment, on a simulated disk, under a HEAD of some age.

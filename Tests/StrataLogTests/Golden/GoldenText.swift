@@ -2,7 +2,7 @@
 
 import Foundation
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// A kept store: what it is, and its files by their paths relative to the store.
 struct GoldenText {

@@ -1,7 +1,7 @@
 // FORMAT.md's "Torn tail or corruption" and "What a check reports", for damage to a store that was right.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// What a check must find, computed from what is known of the undamaged store and from which bytes are others now. No
 /// code of the log's is asked: a block is valid where its bytes are the ones that were written, since every one of

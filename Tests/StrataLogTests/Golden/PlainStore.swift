@@ -1,7 +1,7 @@
 // What is known of an undamaged store: where its blocks stand, and what each says.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 /// A store whose every byte is right, taken apart once.
 struct PlainStore {

@@ -1,7 +1,7 @@
 // The indexes of closed segments in memory are bounded, and what is dropped comes back.
 
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct ClosedIndexCacheTests {

@@ -1,7 +1,7 @@
 import CStrata
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// How a damaged file behaved: it may refuse, it may not answer wrongly.

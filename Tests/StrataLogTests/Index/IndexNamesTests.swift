@@ -3,7 +3,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// What a scan of the log finds: the sequences of each name.

@@ -1,6 +1,6 @@
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 typealias Bytes = [UInt8]
 

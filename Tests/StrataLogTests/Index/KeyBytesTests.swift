@@ -1,4 +1,4 @@
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataLog

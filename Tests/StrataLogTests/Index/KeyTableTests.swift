@@ -1,5 +1,5 @@
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 /// The table and what it should hold, changed side by side.

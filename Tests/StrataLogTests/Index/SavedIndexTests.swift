@@ -1,7 +1,7 @@
 // The saved index of the active segment: what an open takes from it, and when it takes nothing.
 
 import StrataBase
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataLog

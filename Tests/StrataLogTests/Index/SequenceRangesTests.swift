@@ -1,7 +1,7 @@
 // Lists of sequences and ranges of them, as an index keeps them, next to plain arrays.
 
 import StrataBase
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataLog

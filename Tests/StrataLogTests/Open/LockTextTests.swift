@@ -1,7 +1,7 @@
 // What LOCK says about its holder: shown where it is well-formed, and never trusted.
 
 import StrataBase
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @testable import StrataLog

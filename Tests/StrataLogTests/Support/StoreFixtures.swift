@@ -2,7 +2,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 
 extension StoreOptions {
   /// Of a store to which nothing happens because time went by, or in the background.

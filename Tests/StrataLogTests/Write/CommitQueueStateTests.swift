@@ -2,7 +2,7 @@
 
 import StrataBase
 @testable import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct CommitQueueStateTests {

@@ -2,7 +2,7 @@
 
 import StrataBase
 import StrataLog
-import StrataTesting
+import StrataSimulation
 import Testing
 
 @Suite struct PromiseTests {

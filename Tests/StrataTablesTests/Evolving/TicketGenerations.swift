@@ -2,7 +2,7 @@
 
 internal import StrataEvents
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// What the first release wrote.
 enum TicketV1: DomainEvent, Equatable {

@@ -6,7 +6,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 private struct Tally: Codable, Identifiable, Sendable, Equatable {

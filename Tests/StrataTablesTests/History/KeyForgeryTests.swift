@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// The keys of one set of a run, written by this file alone, so that any of its bytes can be another one.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct TallyChangesTests {

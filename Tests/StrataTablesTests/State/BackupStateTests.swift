@@ -3,7 +3,7 @@
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct BackupStateTests {

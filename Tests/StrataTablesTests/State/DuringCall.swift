@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import StrataBase
-internal import StrataTesting
+internal import StrataSimulation
 
 /// Something that is done once, before one of the calls that a thread makes on a disk.
 final class DuringCall: Sendable {

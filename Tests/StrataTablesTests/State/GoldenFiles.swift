@@ -2,7 +2,7 @@
 
 import Foundation
 internal import StrataLog
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// One file of `Tests/Golden`.

@@ -6,7 +6,7 @@ internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// `Tests/Golden/states-1.0/documents.store`: hex lines with their offsets, and zeros left out.

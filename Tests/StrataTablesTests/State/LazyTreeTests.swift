@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct LazyTreeTests {

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataBase
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct PageCacheTests {

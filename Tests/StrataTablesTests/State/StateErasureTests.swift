@@ -7,7 +7,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// Stores with a secret in their log and in the states of two projections.

@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// Writes pages of any content into the state of the documents, and makes the state name them.
 struct StateForge {

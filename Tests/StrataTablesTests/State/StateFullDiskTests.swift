@@ -6,7 +6,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct StateFullDiskTests {

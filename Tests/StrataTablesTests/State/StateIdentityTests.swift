@@ -5,7 +5,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// A projection with the name and version of `TallyProjection`, and another type.

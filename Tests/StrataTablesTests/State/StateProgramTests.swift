@@ -5,7 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 /// One of the programs that use a store, and what it has of it in memory.

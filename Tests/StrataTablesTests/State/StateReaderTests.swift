@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 internal import Testing
 
 @Suite struct StateReaderTests {

@@ -1,7 +1,7 @@
 // A program that cuts the power of simulated disks for as long as it is told, and says what that came to.
 
 internal import Foundation
-internal import StrataTesting
+internal import StrataSimulation
 
 /// `strata-soak MINUTES [SEED]` runs histories; `strata-soak history SEED` runs one again.
 @main

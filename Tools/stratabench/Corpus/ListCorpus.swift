@@ -4,7 +4,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// Random changes of incidents, ready to be applied: half insert a document, a fifth move one to another section or
 /// time, a fifth change a field that no list uses, a tenth delete one.

@@ -6,7 +6,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 struct ListedEvent: Codable, Identifiable, Sendable {
   var id: UUID

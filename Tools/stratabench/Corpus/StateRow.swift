@@ -3,7 +3,7 @@
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// A document of about 150 bytes, which takes about as many on disk: most of it is text without repetitions, which LZ4
 /// cannot shorten. The text follows from the number, so that a million rows need not keep theirs.

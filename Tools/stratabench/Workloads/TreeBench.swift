@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// The times of the operations of a tree, for one shape and page size.
 struct TreeBench {

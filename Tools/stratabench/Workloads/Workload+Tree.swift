@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 extension Workload {
   static func tree(_ bench: Bench) async throws {

@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 /// Random events of a help desk with a thousand open tickets, five thousand customers and fifty agents: half of the
 /// events are comments; every ticket is opened once and closed once.

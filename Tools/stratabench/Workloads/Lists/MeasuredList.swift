@@ -2,7 +2,7 @@
 
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 struct MeasuredList {
   private(set) var rows: [Incident]

@@ -3,7 +3,7 @@
 internal import Foundation
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 extension Workload {
   static func diff(_ bench: Bench) async throws {

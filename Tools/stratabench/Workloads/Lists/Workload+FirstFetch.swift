@@ -5,7 +5,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 extension Workload {
   /// Opens a store and fetches its list. Nothing of it is in memory except the system's file cache.

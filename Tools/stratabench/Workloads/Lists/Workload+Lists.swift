@@ -5,7 +5,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 extension Workload {
   static func lists(_ bench: Bench) async throws {

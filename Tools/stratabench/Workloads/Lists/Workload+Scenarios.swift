@@ -5,7 +5,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataTables
-internal import StrataTesting
+internal import StrataSimulation
 
 extension Workload {
   private static let count = 5_000

@@ -2,7 +2,7 @@
 
 internal import Foundation
 internal import StrataLists
-internal import StrataTesting
+internal import StrataSimulation
 internal import StrataViews
 
 extension Workload {
