@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-internal import StrataTables
+@testable internal import StrataTables
 internal import StrataSimulation
 internal import Testing
 
@@ -60,6 +60,25 @@ internal import Testing
     let steps = Fold(store.log, .documents(only: nil))
     try steps.runByAppend(through: head) { counts.append($0["person"].count) }
     #expect(counts.count == Int(store.log.mark.appends) && counts.last == 4)
+    try reader.closeBlocking()
+    try store.closeBlocking()
+  }
+
+  @Test func `a reader that knows a point still makes its state of what the log has now`() throws {
+    let disk = SimulatedDisk()
+    let store = try store(disk)
+    try fill(store, 0..<60)
+    let reader = try EventStore.open(disk, path: "/store", .readOnly, options: Self.options())
+    // As lists do, which ask the log about a point only where runs do not answer.
+    func count() throws -> Int {
+      let replay = Replay(
+        reader, .documents(only: nil), to: [.sequence(30)], view: nil, findsChains: false)
+      let states = try #require(try replay.goOn(nil))
+      return states[0]["person"].count
+    }
+    #expect(try count() == 5)
+    try store.eraseBlocking(Erasure(streams: ["person/3"], because: "asked to"))
+    #expect(try count() == 4)
     try reader.closeBlocking()
     try store.closeBlocking()
   }
