@@ -173,7 +173,8 @@ extension DiffFinder {
           if callsProgram, !isItem(oldKey) { isAsMade = false }
           // Its section may have disappeared in between and come back, and the program's code may have ordered it
           // differently.
-          if definition.asksForSectionOrder { lookAtSection(of: oldKey) }
+          // Its value may be the time or the revision, which differ also where the content is equal.
+          if definition.asksForSectionOrder || oldKey.value != newKey.value { lookAtSection(of: oldKey) }
           return
         }
         if isCut {

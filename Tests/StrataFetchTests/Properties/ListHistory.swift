@@ -31,13 +31,15 @@ struct ListHistory {
     for id in schema.ids where Int.random(in: 0..<5, using: &random) > 0 { put(id) }
   }
 
-  /// Makes one commit: one change, a few, many, a whole section moved, or all rows removed.
+  /// Makes one commit: one change, a few, many, a whole section moved, rows that are changed and changed back, or all rows
+  /// removed.
   mutating func commit() {
-    switch Int.random(in: 0..<24, using: &random) {
+    switch Int.random(in: 0..<27, using: &random) {
     case 0..<9: change()
     case 9..<18: for _ in 0..<Int.random(in: 2...5, using: &random) { change() }
     case 18..<21: for _ in 0..<Int.random(in: 6...14, using: &random) { change() }
     case 21..<23: moveSection()
+    case 23..<26: changeBack()
     default: for id in schema.ids { remove(id) }
     }
   }
@@ -57,6 +59,16 @@ struct ListHistory {
         ModelList.order(document.value(at: path), from) == 0
       else { continue }
       document.set(to, at: path.split(separator: "."))
+      put(id, document)
+    }
+  }
+
+  /// Gives a row or two another content and the old one again, so that only their revisions are others.
+  private mutating func changeBack() {
+    for _ in 0..<Int.random(in: 1...2, using: &random) {
+      let id = schema.ids.randomElement(using: &random)!
+      guard let document = now.model.rows[Array(id.utf8)]?.document else { continue }
+      put(id)
       put(id, document)
     }
   }

@@ -16,6 +16,11 @@ struct ModelTable {
     var bytes: [UInt8]
     /// A number for the bytes, which fits an Int.
     var content: UInt64
+
+    /// The value of a field, or the revision.
+    func value(at path: String) -> DocumentValue {
+      path == ModelRequest.revision ? .int(Int64(revision)) : document.value(at: path)
+    }
   }
 
   /// The rows by the UTF-8 of their ids, because Swift's strings can be equal although their bytes differ.
@@ -123,7 +128,7 @@ extension ModelList {
       }
     case .extreme(let field, let isMaximum, let isDescending):
       func extreme(_ section: Section) -> DocumentValue? {
-        section.items.map { table.rows[$0.id]?.document.value(at: field) ?? .null }.filter { !$0.isNull }
+        section.items.map { table.rows[$0.id]?.value(at: field) ?? .null }.filter { !$0.isNull }
           .reduce(nil) { best, value in
             guard let best else { return value }
             return (Self.order(value, best) > 0) == isMaximum ? value : best

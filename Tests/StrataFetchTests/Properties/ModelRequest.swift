@@ -13,6 +13,9 @@ struct ModelRequest {
     var areNilsLast: Bool
   }
 
+  /// The path of the event that changed a row last, which is no field of its document.
+  static let revision = "$revision"
+
   enum Order {
     case key, keyDescending, list([DocumentValue]), first, count
     /// By the `rank` of a section: as a key, and as a comparison.
@@ -87,7 +90,11 @@ extension DocumentObject {
 
 extension FieldPath {
   fileprivate init(dotted path: String) {
-    self.init(names: path.split(separator: ".").map(String.init))
+    if path == ModelRequest.revision {
+      self = .revision
+    } else {
+      self.init(names: path.split(separator: ".").map(String.init))
+    }
   }
 }
 

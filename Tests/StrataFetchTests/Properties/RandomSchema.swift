@@ -97,8 +97,8 @@ extension RandomSchema {
     case 5: request.order = .ranked
     case 6: request.order = .compared
     case 7, 8:
-      request.order = .extreme(
-        sorts.randomElement(using: &random)!, isMaximum: chance(2), isDescending: chance(2))
+      let path = !isTyped && chance(3) ? ModelRequest.revision : sorts.randomElement(using: &random)!
+      request.order = .extreme(path, isMaximum: chance(2), isDescending: chance(2))
     default: break
     }
     for field in sorts where !chance(3) {

@@ -175,6 +175,40 @@ internal import Testing
     #expect(changes.moves.isEmpty && changes.updates.map(\.id) == ["y"])
   }
 
+  @Test(arguments: ["$revision", "$time"])
+  func `R17 R24 A section moves where a row of equal content was written later`(path: String) async throws {
+    let clock = SimulatedClock()
+    let store = EventStore.inMemory(clock: clock.storeClock)
+    func put(_ id: String, _ section: String, _ titles: String...) async throws {
+      clock.advance(by: .seconds(1))
+      try await store.append(
+        titles.map { title in
+          NewEvent(
+            DocumentEvent.put, in: StreamName(category: "ticket", id: id),
+            .object(["s": .string(section), "title": .string(title)]))
+        })
+    }
+    let request = try ListRequest(DocumentRow.self).sectioned(byField: FieldPath("s"))
+      .sectionsOrdered(byMaximumOfField: FieldPath(path), .reverse)
+    let list = FetchController(request, from: store.documents("ticket"))
+    try await put("a", "A", "first")
+    try await put("b", "B", "first")
+    var before = try await list.performFetch()
+    #expect(before.sectionIdentifiers == ["B", "A"])
+    // Changed and changed back, as a slow consumer sees it.
+    try await put("a", "A", "other", "first")
+    var after = try await list.performFetch()
+    var changes = ListChanges(from: before, to: after)
+    #expect(after.sectionIdentifiers == ["A", "B"])
+    #expect(changes.sectionMoves.count == 1 && changes.updates.isEmpty)
+    #expect(try DiffableSnapshot(before).applying(changes) == DiffableSnapshot(after))
+    before = after
+    try await put("c", "C", "first")
+    after = try await list.performFetch()
+    changes = ListChanges(from: before, to: after)
+    #expect(try DiffableSnapshot(before).applying(changes) == DiffableSnapshot(after))
+  }
+
   @Test
   func `R17 A value that is no key is a problem of its row, and a key of any length is one`() async throws {
     let board = Board()
