@@ -148,10 +148,13 @@ extension ThrowingSnapshot {
       incoming.append((move.to, contents[from]))
     }
     var inserted: Set<Section> = []
+    // Values that Swift calls equal may be two sections: one goes as the other comes.
+    lazy var gone = Set(changes.sectionDeletions.lazy.map(\.section))
     for insertion in changes.sectionInsertions {
       let section = insertion.section
+      let isNew = slots.place(of: section) == nil || gone.contains(section)
       try require(
-        slots.place(of: section) == nil && inserted.insert(section).inserted,
+        isNew && inserted.insert(section).inserted,
         "the section \(section) is inserted, but the snapshot already has it")
       incoming.append((insertion.to, Content(id: section, items: [], slot: -1)))
     }
@@ -172,9 +175,11 @@ extension ThrowingSnapshot {
     var incoming: [(to: ListIndex, id: ItemID)] = []
     incoming.reserveCapacity(changes.insertions.count + changes.moves.count)
     var inserted: Set<ItemID> = []
+    lazy var gone = Set(changes.deletions.lazy.map(\.id))
     for insertion in changes.insertions {
+      let isNew = !index.contains(insertion.id) || gone.contains(insertion.id)
       try require(
-        !index.contains(insertion.id) && inserted.insert(insertion.id).inserted,
+        isNew && inserted.insert(insertion.id).inserted,
         "\(insertion.id) is inserted, but the snapshot already has it")
       incoming.append((insertion.to, insertion.id))
     }

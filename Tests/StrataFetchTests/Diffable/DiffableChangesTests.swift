@@ -1,6 +1,10 @@
 // The changes between two snapshots: one test for each rule, with its example.
 
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataFetch
 internal import StrataLists
+internal import StrataTables
 internal import StrataViews
 internal import Testing
 
@@ -44,6 +48,32 @@ internal import Testing
     changes.insertions = [.init(id: 2, to: ListIndex(section: 0, item: 0))]
     try snapshot.apply(changes)
     #expect(snapshot.contains(2) && snapshot.itemIdentifiers == [2, 1, 3])
+  }
+
+  @Test
+  func `R16 R24 An id is replaced by one that Swift calls equal, and so is a section`() async throws {
+    let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+    let store = EventStore.inMemory()
+    func put(_ id: String) -> NewEvent {
+      NewEvent(
+        DocumentEvent.put, in: StreamName(category: "note", id: id), .object(["folder": .string(id)]))
+    }
+    let request = try ListRequest(DocumentRow.self).sectioned(byField: FieldPath("folder"))
+    let list = FetchController(request, from: store.documents("note"))
+    try await store.append([put(composed), put("z")])
+    let before = try await list.performFetch()
+    let delete = NewEvent(DocumentEvent.delete, in: StreamName(category: "note", id: composed), .null)
+    try await store.append([delete, put(decomposed)])
+    let after = try await list.performFetch()
+    let result = try DiffableSnapshot(before).applying(ListChanges(from: before, to: after))
+    #expect(result == (try DiffableSnapshot(after)) && result.numberOfItems == 2)
+    #expect(result.itemIdentifiers.map { Array($0.utf8) } == after.itemIdentifiers.map { Array($0.utf8) })
+    #expect(result.itemIdentifiers.contains { Array($0.utf8) == Array(decomposed.utf8) })
+    #expect(result.contains(decomposed))
+    // The same id twice is refused still.
+    var changes = ListChanges<String, DocumentValue>()
+    changes.insertions = [.init(id: decomposed, to: ListIndex(section: 0, item: 0))]
+    #expect(throws: DiffableSnapshotError.self) { try result.applying(changes) }
   }
 
   @Test
@@ -133,7 +163,7 @@ internal import Testing
       { $0.moves += $0.moves }, { $0.moves[0].from.section = -1 }, { $0.moves[0].to.section = .min },
       { $0.deletions += $0.deletions }, { $0.deletions[0].from.item = .max }, { $0.deletions = [] },
       { $0.sectionDeletions += $0.sectionDeletions }, { $0.sectionDeletions[0].from = .min },
-      { $0.sectionInsertions += $0.sectionInsertions }, { $0.sectionInsertions[0].section = "a" },
+      { $0.sectionInsertions += $0.sectionInsertions }, { $0.sectionInsertions[0].section = "b" },
       { $0.sectionInsertions[0].to = .max }, { $0.sectionInsertions[0].to = .min },
       { $0.sectionUpdates[0].to = .max }, { $0.sectionUpdates[0].from = .min },
     ]
