@@ -104,6 +104,8 @@ extension DiffableFetchController {
       }
       old = state.current
       state.current = update.after
+      // No update names a row of which only the revision changed.
+      if Item.self == DocumentRow.self { state.cache.forgetAll() }
       guard let change else { return (.delivered, state.recipient) }
       state.cache.forget(stale)
       state.statistics.count(change)

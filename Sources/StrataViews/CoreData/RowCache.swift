@@ -53,6 +53,11 @@ struct RowCache<Item: Sendable>: Sendable {
     }
   }
 
+  mutating func forgetAll() {
+    fallenGenerations += [young, old]
+    (young, old) = ([:], [:])
+  }
+
   /// The rows that were removed since the last call, for the caller to release.
   mutating func takeFallen() -> (rows: [Item], generations: [[Key: Item]]) {
     defer { (fallen, fallenGenerations) = ([], []) }

@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import StrataBase
+internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataViews
@@ -46,6 +47,24 @@ internal import Testing
         #expect(controller.nearbyItemIdentifiers(for: 99) == nil)
       }
     }
+  }
+
+  @Test
+  func `R52 A document that was changed and changed back is read again, with its revision`() async throws {
+    let store = EventStore.inMemory()
+    func put(_ titles: String...) async throws {
+      try await store.append(
+        titles.map { NewEvent(DocumentEvent.put, in: "task/1", .object(["title": .string($0)])) })
+    }
+    try await put("first")
+    let controller = DiffableFetchController<DocumentRow, Unsectioned>(
+      DiffableFetchRequest(sortKeys: [.init(\.id)]), from: store.documents("task"))
+    controller.nearbyItemsSize = 10
+    try await controller.performFetch()
+    #expect(controller.viewObject(with: "1")?.revision == 1)
+    try await put("other", "first")
+    try await controller.performFetch()
+    #expect(controller.viewObject(with: "1")?.revision == 3)
   }
 
   @Test
