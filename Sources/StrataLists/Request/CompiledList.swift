@@ -35,6 +35,7 @@ extension ListRequest {
       case .malformed(let error): throw .filter(error)
       }
     }
+    try checkOwnValues()
     let needsItem =
       Item.self != DocumentRow.self || !closures.isEmpty || section?.needsItem ?? false
       || sorts.contains { $0.needsItem } || sectionValue?.needsItem ?? false

@@ -71,6 +71,12 @@ extension FilterPart {
     }
   }
 
+  /// The fields in which it searches for words.
+  var searchedFields: [FieldPath] {
+    guard case .search(_, let parts) = identity else { return [] }
+    return parts.compactMap(\.field)
+  }
+
   /// The filter's text, the search words, or the id of the closure.
   package var name: String {
     switch identity {

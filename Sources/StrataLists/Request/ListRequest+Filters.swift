@@ -112,7 +112,7 @@ extension ListRequest {
   }
 
   /// Only rows in which every word of a text occurs somewhere, in any of these fields of their documents: strings, and
-  /// the strings in arrays. `$id` is allowed too.
+  /// the strings in arrays. `$id` is allowed too; a fetch refuses other values of the row's own.
   public func searched(for text: String, inFields paths: FieldPath...) -> Self {
     searched(for: text, paths.map { SearchPart(field: $0) })
   }

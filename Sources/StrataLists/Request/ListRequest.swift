@@ -74,7 +74,7 @@ extension ListRequest {
     with { $0.sorts.append(KeyPart(keyPath, options.directed(direction))) }
   }
 
-  /// Sorted by a field of the documents.
+  /// Sorted by a field of the documents, or by `$id`, `$revision` or `$time`.
   ///
   /// - Parameter options: `.nilsLast`, `.caseInsensitive`, `.numeric`, `.time`.
   public func sorted(

@@ -175,6 +175,28 @@ internal import Testing
     #expect(changes.moves.isEmpty && changes.updates.map(\.id) == ["y"])
   }
 
+  @Test
+  func `R17 The section that a list makes is no key of it, and times are not searched`() async throws {
+    let documents = Board().store.documents("ticket")
+    let (section, time) = (try FieldPath("$section"), try FieldPath("$time"))
+    let rows = ListRequest(DocumentRow.self)
+    func error<Section>(_ request: ListRequest<DocumentRow, Section>) async -> String {
+      do {
+        _ = try await FetchController(request, from: documents).performFetch()
+        return ""
+      } catch { return "\(error)" }
+    }
+    #expect(await error(rows.sorted(byField: section)).contains("$section is what the list makes"))
+    #expect(await error(rows.sectioned(byField: section)).contains("$section is what the list makes"))
+    let sectioned = rows.sectioned(byField: try FieldPath("s"))
+    #expect(await error(sectioned.sectionsOrdered(byMaximumOfField: section)).contains("$section is what"))
+    #expect(await error(sectioned.searched(for: "a", inFields: section)).contains("$section is no text"))
+    #expect(await error(rows.searched(for: "a", inFields: time)).contains("$time is no text"))
+    for request in [rows.sorted(byField: time), rows.searched(for: "a", inFields: .id)] {
+      #expect(await error(request) == "")
+    }
+  }
+
   @Test(arguments: ["$revision", "$time"])
   func `R17 R24 A section moves where a row of equal content was written later`(path: String) async throws {
     let clock = SimulatedClock()
