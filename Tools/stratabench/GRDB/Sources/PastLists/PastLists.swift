@@ -53,9 +53,13 @@ struct PastLists {
         at: StrataPast.path(in: folder), options: StrataPast.options(.all))
       try await StrataPast.keep(in: store)
       try await StrataPast.append(shape, to: store, keepsHistory: true)
-      try await StrataPast.awaitHistory(of: store, in: folder)
       try await store.close()
     }
+    // Each build has keys of its own: of a store that another one made, it makes them now.
+    let store = try await EventStore.open(
+      at: StrataPast.path(in: folder), options: StrataPast.options(.all))
+    try await StrataPast.awaitHistory(of: store, in: folder)
+    try await store.close()
     try await once("\(folder)/sqlite-is-whole", SQLitePast.path(in: folder)) {
       try await SQLitePast.fill(shape, in: folder)
     }
@@ -83,16 +87,19 @@ extension StrataPast {
     return count
   }
 
-  /// Waits until the history has all but the last events, and its files no longer change.
+  /// Waits until the history has all but the last events, and the list at each of them, and its files no longer change.
   static func awaitHistory(of store: EventStore, in folder: String) async throws {
     var bytes = -1
     while true {
-      let now = bytesOnDisk("\(path(in: folder))/derived/history")
-      let reached = store.projections.map(\.historySequence).max() ?? 0
-      if reached + restCount > store.head.sequence, now == bytes { return }
-      bytes = now
       // A read of the past has it go on.
       try await keep(in: store)
+      let now = bytesOnDisk("\(path(in: folder))/derived/history")
+      let isWhole = store.projections.contains { projection in
+        projection.historySequence + restCount > store.head.sequence
+          && projection.historyLists.contains { $0.name == view && $0.firstSequence == 1 }
+      }
+      if isWhole, now == bytes { return }
+      bytes = now
       try await Task.sleep(for: .seconds(1))
     }
   }
