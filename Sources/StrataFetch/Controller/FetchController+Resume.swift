@@ -13,8 +13,8 @@ extension FetchController {
     case none
     /// The state at the token, which holds the view of the request.
     case at(TableSet, Prepared)
-    /// The log ends before the token.
-    case behindTheEnd
+    /// What was shown at the token cannot be rebuilt: the log ends before it, or some of it was erased since.
+    case fromTheBeginning
   }
 
   /// Finds the state at a point, or at the beginning of the append that the point is inside of.
@@ -53,7 +53,7 @@ extension FetchController {
       }
       throw ListError.store(error)
     }
-    guard let chain else { return .behindTheEnd }
+    guard let chain else { return .fromTheBeginning }
     guard chain == token.chain else { throw ListError.store(.diverged(sequence: token.sequence)) }
     // If nothing was appended since, the newest state is the one at the token.
     if token.sequence == store.head.sequence {
@@ -67,11 +67,27 @@ extension FetchController {
         at: [.sequence(token.sequence)], prepared.rows.folding,
         view: (prepared.rows.name, prepared.list.definition))
     }
-    return .at(states[0], prepared)
+    // After the replay: what was erased before it ended is missing from its state, and may have been shown.
+    let isErased = await store.machine.reads.result { () throws(StoreError) in
+      try store.erasedBlocking(after: token.sequence)
+    }
+    switch isErased {
+    case .success(let isErased): return isErased ? .fromTheBeginning : .at(states[0], prepared)
+    case .failure(let error): throw ListError.store(error)
+    }
   }
 }
 
 extension EventStore {
+  /// Whether the log notes an erasure after a sequence. Blocks.
+  fileprivate func erasedBlocking(after sequence: UInt64) throws(StoreError) -> Bool {
+    try log.refresh()
+    let count = try log.index.revision(of: Array(ErasureEvent.stream.text.utf8))
+    guard count > 0 else { return false }
+    let last = try eventsBlocking(in: ErasureEvent.stream, after: count - 1, limit: 1).last
+    return last.map { $0.sequence > sequence } ?? false
+  }
+
   /// The chain after a sequence, nil if the log ends before the sequence. Blocks. Throws `trimmed` if the log begins
   /// after it.
   fileprivate func chainBlocking(at sequence: UInt64) throws(StoreError) -> UInt64? {

@@ -58,7 +58,7 @@ extension FetchController {
     _ resumption: Resumption, _ options: UpdateOptions<Item>
   ) async throws -> (Update, Position) {
     let unchanged = ListChanges<Item.ID, Section>()
-    let reason: Update.Reason = if case .behindTheEnd = resumption { .restarted } else { .initial }
+    let reason: Update.Reason = if case .fromTheBeginning = resumption { .restarted } else { .initial }
     if options.policy == .everyCommit {
       let seen: Position.Seen
       let appends: AppendFollower

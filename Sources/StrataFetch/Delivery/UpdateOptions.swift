@@ -67,8 +67,8 @@ extension FetchController {
   /// With a token, the first update is the difference since the token, with the reason `.resumed`; a replay rebuilds
   /// the list at the token, unless nothing was appended since. Under `.everyCommit`, the first update is the list at
   /// the token without changes, and each append after it that changes the list is a separate update. If the log no
-  /// longer reaches the token, because a torn tail was cut off, the iteration starts with the whole list and the reason
-  /// `.restarted`.
+  /// longer reaches the token, because a torn tail was cut off, or something was erased after it, the iteration starts
+  /// with the whole list and the reason `.restarted`.
   ///
   /// Iterations throw `tokenExpired` if the log was trimmed past the token, `otherStore` if the token is of another
   /// store, and `.store(.diverged)` if the log up to the token is not the one that the token was made from.

@@ -10,8 +10,8 @@ where Item.ID: DocumentID {
     case initial
     /// The first update of an iteration that resumes from a token: `before` is the list at the token.
     case resumed
-    /// The first update of an iteration whose token is past the end of the log, because a torn tail was cut off since:
-    /// show `after` as a whole. `before` is nil and `changes` is empty.
+    /// The first update of an iteration whose token is past the end of the log, because a torn tail was cut off since, or
+    /// after which something was erased: show `after` as a whole. `before` is nil and `changes` is empty.
     case restarted
     /// Something was appended.
     case changed

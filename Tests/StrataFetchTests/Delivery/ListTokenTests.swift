@@ -63,6 +63,24 @@ internal import Testing
   }
 
   @Test
+  func `R54 Where something was erased after a token, the whole list is delivered`() async throws {
+    let home = try await Household("abcd")
+    let token = try #require(try await home.list.performFetch().token)
+    try await home.store.erase(Erasure(streams: ["task/1"], because: "asked to"))
+    try await home.chores.put(Chore(id: 9, title: "i"))
+    for policy in [UpdatePolicy.latest, .everyCommit] {
+      let update = try await first(FetchController(Household.all, from: home.chores), policy, since: token)
+      #expect(update.reason == .restarted && update.before == nil)
+      #expect(update.after.itemIdentifiers.contains(0) && !update.after.itemIdentifiers.contains(1))
+    }
+    // A token from after the erasure goes on from there.
+    let newest = try #require(try await home.list.performFetch().token)
+    try await home.chores.delete(9)
+    let update = try await first(home.list, since: newest)
+    #expect(update.reason == .resumed && update.changes.deletions.map(\.id) == [9])
+  }
+
+  @Test
   func `R54 Every append after a token is an update of its own where that is wanted`() async throws {
     let home = try await Household("abcdef")
     let token = try #require(try await home.list.snapshot(at: .sequence(2)).token)
