@@ -159,9 +159,16 @@ def own_or_field(row, name):
     return row[name[1:]] if name.startswith("$") else at_path(row["fields"], name)
 
 
+def moment(value):
+    """The instant that a text gives, or an integer: nanoseconds since 1970."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**64:
+        return (value // 10**9, ("%09d" % (value % 10**9)).rstrip("0"))
+    return instant(value)
+
+
 def compared(sign, a, b):
     if isinstance(a, Date) or isinstance(b, Date):
-        a, b = (side if isinstance(side, Date) else instant(side) for side in (a, b))
+        a, b = (side if isinstance(side, Date) else moment(side) for side in (a, b))
         a, b = (None if side is None else "%020d%s" % (side[0] + 10**12, side[1]) for side in (a, b))
     if sign.endswith("[c]"):
         sign = sign[:-3]

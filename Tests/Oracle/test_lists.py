@@ -229,6 +229,7 @@ class Filters(unittest.TestCase):
             ("b contains 'ea' && b contains[c] 'BE' && !(b beginsWith 'b') && b endsWith[c] 'R'", True),
             ("a in {3, 1} && b in ['x'] || $revision == 7 && $id == 'r' && $section != null", True),
             ("t < @'2024-01-01T01:00:00+00:30' && t >= @'2024-01-01T01:00:00+01:00'", True),
+            ("a == @'1970-01-01T00:00:00.000000001Z' && a < @'1970-01-01T00:00:00.00000001Z'", True),
             ("`a` == -1", False),
             ("c == 1 || c < 1", False),
         ):

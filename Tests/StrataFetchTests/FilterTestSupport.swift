@@ -127,6 +127,8 @@ struct NaiveEvaluator {
     case .value(.string(let text)):
       let whole = text.replacing("T18:00+", with: "T18:00:00+")
       return RFC3339.instant(whole).flatMap { nanoseconds(.date($0)) }
+    case .value(.int(let number)): return Int128(number)
+    case .value(.uint(let number)): return Int128(number)
     default: return nil
     }
   }

@@ -50,7 +50,8 @@ extension FilterValue {
     } ?? nil
   }
 
-  /// The instant that this value is, or that its text gives.
+  /// The instant that this value is, or that its text gives. An integer is that of a `Timestamp` in a document: nanoseconds
+  /// since 1970.
   private var instant: Instant? {
     switch self {
     case .date(let instant): return instant
@@ -62,8 +63,21 @@ extension FilterValue {
         seconds: isBefore ? quotient - 1 : quotient,
         attoseconds: (isBefore ? remainder + second : remainder) * second)
     case .text(let utf8): return InstantText.instant(utf8)
+    case .integer(let magnitude, let isNegative): return Self.instant(nanoseconds: magnitude, isNegative)
     default: return nil
     }
+  }
+
+  private static func instant(nanoseconds magnitude: UInt64, _ isNegative: Bool) -> Instant {
+    let second: UInt64 = 1_000_000_000
+    let (quotient, rest) = magnitude.quotientAndRemainder(dividingBy: second)
+    guard isNegative, magnitude > 0 else {
+      return Instant(seconds: Int64(quotient), attoseconds: Int64(rest * second))
+    }
+    let isWhole = rest == 0
+    return Instant(
+      seconds: -Int64(quotient) - (isWhole ? 0 : 1),
+      attoseconds: isWhole ? 0 : Int64((second - rest) * second))
   }
 
   /// The order of two numbers by their sort keys, which support numbers of any size.
