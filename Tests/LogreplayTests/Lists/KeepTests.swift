@@ -90,6 +90,18 @@ struct KeepTests {
     #expect(again.code == 66)
   }
 
+  @Test func `rows that a kept list leaves out are reported`() async throws {
+    let folder = try await Self.kept()
+    let store = try await folder.open()
+    try await store.append([NewEvent("$put", in: "incident/odd", ["n": ["no": "key"]])])
+    try await store.close()
+    let list = ["--table", "incident", "--sort", "n"]
+    let kept = try await LogreplayProcess(["keep", folder.store, "odd"] + list).wait()
+    let shown = try await LogreplayProcess(["at", folder.store, "--view", "odd"]).wait()
+    #expect(kept.code == 3 && kept.errors == shown.errors && kept.errors.contains("incident/odd"), "\(kept)")
+    #expect(kept.output.hasPrefix("'odd': 3 items, "), "\(kept)")
+  }
+
   @Test func `what does not go together is refused`() async throws {
     let folder = try await Self.kept()
     for (arguments, code, what) in [

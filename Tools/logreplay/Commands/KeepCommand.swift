@@ -17,7 +17,8 @@ struct KeepCommand: BlockingCommand {
       `at`, `diff` and `follow` show the list with --view NAME. Its definition is a row of the table $view, and its \
       order is saved with the tables, under derived/. Who writes to the store without showing the list need not know \
       of it: the next --view follows what changed. Keeping another list under the same name replaces the first. A \
-      time such as @'7d ago' in --where is kept as the moment that it names now. The command takes the writer's lock.
+      time such as @'7d ago' in --where is kept as the moment that it names now. The event that defines the list has \
+      the time of the event before it, so that an import can go on. The command takes the writer's lock.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -44,7 +45,9 @@ struct KeepCommand: BlockingCommand {
     var writer = OutputWriter()
     writer.bytes += output.format.isJSON ? report.json + [UInt8(ascii: "\n")] : Array("\(report.text)\n".utf8)
     try writer.flush()
+    let lacksRows = report.version.map { ListProblems.report($0, of: report.table, at: store.head.sequence) }
     try store.closeBlocking()
+    if lacksRows ?? false { throw ExitCode(ExitStatus.skipped) }
   }
 
   private func check(_ times: TimeText) throws(CommandFailure) {
@@ -97,7 +100,10 @@ struct KeepCommand: BlockingCommand {
       return KeepReport(
         name: name, table: table, items: view?.count ?? 0,
         sections: query.list.isSectioned ? view?.sectionCount ?? 0 : nil,
-        bytes: made.reduce(0) { $0 + $1.byteCount })
+        bytes: made.reduce(0) { $0 + $1.byteCount },
+        version: ListVersion(
+          state, table: table, view: definition.identity, window: query.list.window,
+          isSectioned: query.list.isSectioned))
     } catch { throw opened.failure(error) }
   }
 
@@ -128,7 +134,10 @@ struct KeepCommand: BlockingCommand {
   }
 
   private func append(_ event: NewEvent, to opened: OpenedStore) throws(CommandFailure) {
-    do throws(StoreError) { try opened.store.appendBlocking([event]) } catch { throw opened.failure(error) }
+    // At the time of the head: what is imported next may be older than now, and would get this event's time.
+    do throws(StoreError) { try opened.store.appendBlocking([event], time: opened.store.lastTime) } catch {
+      throw opened.failure(error)
+    }
   }
 }
 
@@ -142,6 +151,8 @@ private struct KeepReport {
   var sections: Int?
   /// The bytes that were written under derived/.
   var bytes: UInt64
+  /// The list; nil if it is kept no longer.
+  var version: ListVersion?
 
   var json: [UInt8] {
     var line = JSONLine.document()
