@@ -167,6 +167,16 @@ struct ImportLinesTests {
     #expect(try await read(folder) == [true, true, true, true, false])
   }
 
+  @Test func `a byte order mark is no part of the first line`() async throws {
+    let folder = try ImportFolder()
+    try folder.write("\u{FEFF}{\"id\":1}\n{\"id\":2}\n")
+    #expect(try await folder.importLines().appended == 2)
+    try folder.write("{\"id\":1}\n{\"id\":2}\n")
+    #expect(try await folder.importLines().known == 2)
+    try folder.write("{\"id\":1}\n{\"id\":2}\n\u{FEFF}{\"id\":3}\n")
+    #expect(try await folder.failure().code == ExitStatus.corrupt)
+  }
+
   @Test func `merge patches are appended as such`() async throws {
     let folder = try ImportFolder()
     try folder.write("{\"id\":1,\"a\":null}\n")
@@ -199,6 +209,27 @@ struct ImportLinesTests {
     try folder.write(
       "{\"id\":1,\"at\":\"2026-01-02T00:00:00Z\"}\n{\"id\":1,\"at\":\"2026-01-01T00:00:00Z\"}\n", to: "a")
     #expect(try await folder.importLines("a", "--time", "at").appended == 1)
+  }
+
+  @Test func `a source goes on with its times after a list was kept, and not after an erasure`()
+    async throws
+  {
+    let folder = try ImportFolder()
+    let lines = (1...4).map { "{\"id\":\($0),\"at\":\"2026-01-0\($0)T00:00:00Z\"}\n" }
+    try folder.write(lines[0], to: "a")
+    try await folder.importLines("a", "--time", "at")
+    let kept = try await LogreplayProcess(["keep", folder.store, "v", "--table", "t", "--sort", "id"]).wait()
+    #expect(kept.code == 0, "\(kept.errors)")
+    try folder.write(lines[0...1].joined(), to: "a")
+    #expect(try await folder.importLines("a", "--time", "at").raised == 0)
+    let erase = ["erase", folder.store, "--stream", "t/1", "--reason", "test", "--yes"]
+    let erased = try await LogreplayProcess(erase).wait()
+    #expect(erased.code == 0, "\(erased.errors)")
+    try folder.write(lines.joined(), to: "a")
+    let failure = try await folder.failure("a", "--time", "at")
+    #expect(failure.code == ExitStatus.corrupt && failure.next.contains("--clamp-time"))
+    #expect(try await folder.appends().count { $0.id != nil } == 2)
+    #expect(try await folder.importLines("a", "--time", "at", "--clamp-time").raised == 2)
   }
 
   @Test func `gzip is recognised, whatever the name, and a stream that is damaged or cut short is named`()

@@ -103,7 +103,7 @@ struct ImportProcessTests {
       ImportProcess.command,
       ["import", folder.store, folder.file("lines.jsonl"), "--table", "t", "--id", "id", "--skip-bad"])
     #expect(result.code == ExitStatus.skipped)
-    #expect(result.output == "32 lines read, 1 appended as sequences 1…1, 0 known, 31 skipped\n")
+    #expect(result.output == "32 lines read, 1 appended as sequence 1, 0 known, 31 skipped\n")
     #expect(result.errors.contains("lines.jsonl:2:1: unexpected 'x'"))
     #expect(result.errors.split(separator: "\n").count == 21)
   }

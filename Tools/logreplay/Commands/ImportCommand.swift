@@ -71,7 +71,7 @@ struct ImportCommand: AsyncParsableCommand {
   var skipBad = false
 
   @Flag(
-    help: "Import a new source even if its times are earlier than the store's; raise them to the store's.")
+    help: "Import even if the first new time is earlier than the store's last one; raise it to that.")
   var clampTime = false
 
   @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")

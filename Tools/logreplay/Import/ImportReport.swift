@@ -36,10 +36,12 @@ struct ImportReport: Equatable {
   }
 
   var short: String {
-    var text = "\(read) \(unit) read, \(appended) appended"
-    if let first, let last { text += " as sequences \(first)…\(last)" }
+    var text = "\(read) \(read == 1 ? String(unit.dropLast()) : unit) read, \(appended) appended"
+    if let first, let last {
+      text += first == last ? " as sequence \(first)" : " as sequences \(first)…\(last)"
+    }
     text += ", \(known) known, \(skipped) skipped"
-    if raised > 0 { text += ", \(raised) times raised to the one before" }
+    if raised > 0 { text += ", \(raised) \(raised == 1 ? "time" : "times") raised to the one before" }
     return text
   }
 }

@@ -65,13 +65,15 @@ final class ImportGitHistory {
 
   private func readAll() throws(CommandFailure) {
     let log = try ImportGitLog(repository, from: base, to: head)
+    var comparesTime = report.read == 0 ? true : try store.endsWithOwnEvent()
     while let commit = try log.next() {
       guard commit.parents.first == base || base == nil else {
         throw CommandFailure(
           ExitStatus.corrupt, "the first parent of \(commit.hash) is not the commit before it, \(base ?? "")",
           at: repository.path, next: "import again when the repository is not being rewritten")
       }
-      if report.read == 0 { try compareTime(commit) }
+      if comparesTime { try compareTime(commit) }
+      comparesTime = false
       report.read += 1
       let draft = try encoder.draft(commit, sizes: try sizes(of: commit))
       do throws(StoreError) {
@@ -108,7 +110,7 @@ final class ImportGitHistory {
     else { return }
     throw CommandFailure(
       ExitStatus.corrupt,
-      "the store's head (\(last)) is later than the first commit (\(commit.committed)), and times never run backwards",
+      "the store's head (\(last)) is later than the commit (\(commit.committed)), and times never run backwards",
       at: repository.path, next: "import into a new store, or raise the times to the head's with --clamp-time"
     )
   }

@@ -28,6 +28,8 @@ final class ImportLineReader {
   private let input: ImportInput
   private let lengthMax: Int
   private let chunkLength = 256 << 10
+  /// What some programs write before UTF-8. It is no part of the first line.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private var memory: UnsafeMutableRawBufferPointer
   /// The bytes that were read and not yet returned: `memory[start..<end]`, with no line feed before `searched`.
   private var start = 0
@@ -71,7 +73,10 @@ final class ImportLineReader {
 
   private func line(upTo feed: Int, isTooLong: Bool) -> ImportLine {
     number += 1
-    let bytes = UnsafeRawBufferPointer(rebasing: memory[start..<(isTooLong ? start : feed)])
+    var bytes = UnsafeRawBufferPointer(rebasing: memory[start..<(isTooLong ? start : feed)])
+    if number == 1, bytes.starts(with: Self.byteOrderMark) {
+      bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(Self.byteOrderMark.count))
+    }
     return ImportLine(number: number, bytes: bytes, isTooLong: isTooLong)
   }
 

@@ -53,7 +53,8 @@ final class ImportLines {
     } catch {
       throw CommandFailure(error)
     }
-    timeToCompare = self.known.isEmpty && !choices.clampsTime ? store.lastTime : nil
+    let isCompared = self.known.isEmpty ? true : try store.endsWithOwnEvent()
+    timeToCompare = isCompared && !choices.clampsTime ? store.lastTime : nil
   }
 
   /// Imports everything, or everything before the first line that cannot be imported.
@@ -179,7 +180,8 @@ final class ImportLines {
         "a source may only grow: restore the line, or import the file as another source with --source NAME")
   }
 
-  /// Throws if the first line of a new source is earlier than the store's head. `--clamp-time` skips this check.
+  /// Throws if the first new line is earlier than the store's head, and either the source is new or the head is of an
+  /// erasure, at the time of the command and not of any source. `--clamp-time` skips this check.
   private func compareTime(_ draft: AppendDraft, _ line: UInt64) throws(CommandFailure) {
     guard let head = timeToCompare, let given = draft.given else { return }
     timeToCompare = nil
@@ -187,7 +189,7 @@ final class ImportLines {
     guard time < head else { return }
     throw CommandFailure(
       ExitStatus.corrupt,
-      "the store's head (\(head)) is later than the first line's time (\(time)), and times never run backwards",
+      "the store's head (\(head)) is later than the line's time (\(time)), and times never run backwards",
       at: "\(input.name):\(line)",
       next: "import into a new store, or raise the times to the head's with --clamp-time")
   }
