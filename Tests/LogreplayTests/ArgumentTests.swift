@@ -24,6 +24,22 @@ struct ArgumentTests {
     #expect(try DocumentValue(json: json.errors)["error"]?["code"] == 64)
   }
 
+  @Test(arguments: [["log", ""], ["diff", ""], ["diff", "5", ""], ["diff", "", "5"]])
+  func `an empty point is not the begin or the end of a range`(arguments: [String]) async throws {
+    let folder = try await SampleFolder.list()
+    let outcome = try await LogreplayProcess([arguments[0], folder.store] + arguments.dropFirst()).wait()
+    #expect(outcome.code == 64 && outcome.output.isEmpty, "\(outcome)")
+    #expect(outcome.errors.contains("a point is empty"), "\(outcome.errors)")
+  }
+
+  @Test func `a filter on the section needs sections`() async throws {
+    let folder = try await SampleFolder.list()
+    let filter = ["at", folder.store, "--where", "$section == 'New'"]
+    let outcome = try await LogreplayProcess(filter).wait()
+    #expect(outcome.code == 64 && outcome.errors.contains("--section-by"), "\(outcome)")
+    #expect(try await LogreplayProcess(filter + ["--section-by", "status"]).wait().code == 0)
+  }
+
   @Test(arguments: [
     "2012-05-01T10:00Z", "2012-05-01 10:00", "2012-05-01", "2012-05", "-999d", "999d ago", "@1335830400",
     "2012-05-01T12:00:00+02:00",

@@ -1,5 +1,6 @@
 // Parts of the command that know nothing but text: names that are near each other, and searching.
 
+import StrataDocuments
 import StrataSimulation
 import Testing
 
@@ -13,6 +14,16 @@ struct TextTests {
   ])
   func `a name is near where a slip of the hand makes one of the other`(text: String, near: [String]) {
     #expect(NearNames.near(text, among: ["status", "impact", "n", "incident", "substance"]) == near)
+  }
+
+  @Test(arguments: [
+    ("abc", "abc"), ("1", "\"1\""), ("-2.5e3", "\"-2.5e3\""), ("null", "\"null\""), ("true", "\"true\""),
+    ("[]", "\"[]\""), ("{}", "\"{}\""), ("", "\"\""), ("2026-01-01", "2026-01-01"), ("1-3", "1-3"),
+    ("nullable", "nullable"), ("-", "-"), ("[x", "[x"),
+  ])
+  func `a string that could be read as another value is quoted`(text: String, shown: String) {
+    #expect(PeopleText.word(.string(text)) == shown && PeopleText.heading(.string(text)) == shown)
+    #expect(PeopleText.word(.int(1)) == "1" && PeopleText.heading(.null) == "null")
   }
 
   @Test func `of several names only the nearest are offered, each once`() {

@@ -11,7 +11,7 @@ struct Logreplay: AsyncParsableCommand {
     discussion: """
       The shell can complete commands, options and their values: see the output of \
       logreplay --generate-completion-script bash (or zsh, fish). With -o json every command prints JSON, for its \
-      errors too.
+      errors too: the last line on standard error, after notes and warnings for people.
       """,
     version: "\(version), store format \(FormatLimits.major).\(FormatLimits.minor)",
     subcommands: [

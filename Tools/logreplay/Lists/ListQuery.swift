@@ -58,6 +58,11 @@ struct ListQuery: Sendable {
     for sort in sorts { request = request.sorted(byField: sort.path, sort.direction, sort.options) }
     for text in kept?.filters ?? options.filter.map({ [$0] }) ?? [] {
       let filter = try Self.filter(text, times)
+      if options.sectionBy == nil, filter.fields.contains(.section) {
+        throw CommandFailure(
+          ExitStatus.usage, "there are no sections that $section could be", at: "--where",
+          next: "choose the field of the sections with --section-by, or compare that field")
+      }
       comparisons += filter.expression.comparisonsOfFields
       request = request.filtered(by: filter)
     }

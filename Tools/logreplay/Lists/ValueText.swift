@@ -10,9 +10,9 @@ extension PeopleText {
     return printable(value.json())
   }
 
-  /// A section's value as a heading. An empty string is shown as two quotes.
+  /// A section's value as a heading. A string is quoted if it is empty or could be read as another value.
   static func heading(_ value: DocumentValue) -> String {
-    if case .string("") = value { return "\"\"" }
+    if case .string(let text) = value, text.isEmpty || isJSON(text) { return printable(value.json()) }
     return cell(value)
   }
 
@@ -21,9 +21,15 @@ extension PeopleText {
   static func word(_ value: DocumentValue) -> String {
     guard case .string(let text) = value else { return printable(value.json()) }
     let isPlain =
-      !text.isEmpty && text != "null" && text != "true" && text != "false"
+      !text.isEmpty && !isJSON(text)
       && text.unicodeScalars.allSatisfy { !" \"=,→".unicodeScalars.contains($0) && !$0.isControl }
     return isPlain ? text : printable(value.json())
+  }
+
+  /// Whether a text is the JSON of some value: that of a number, null, a list.
+  private static func isJSON(_ text: String) -> Bool {
+    guard let first = text.utf8.first, "-0123456789tfn[{\"".utf8.contains(first) else { return false }
+    return (try? DocumentValue(json: text)) != nil
   }
 
   /// `1,312`.

@@ -108,6 +108,10 @@ package struct PointRange: Hashable, Sendable {
       let text = String(text)
       return text.isEmpty ? nil : Named(text: text, point: try Point(reading: text, times: times))
     }
+    if words.contains("") {
+      throw PointProblem(
+        "a point is empty", at: "''", next: "leave it out, or name one: a variable of the shell may be unset")
+    }
     switch words.count {
     case 0:
       return
