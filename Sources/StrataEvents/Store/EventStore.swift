@@ -145,11 +145,15 @@ public final class EventStore: Sendable {
   }
 
   /// Creates a store in memory: the same code on a file system that is freed with the last reference.
+  ///
+  /// - Parameters:
+  ///   - clock: the source of commit times, instead of the clock of the options.
+  ///   - options: the options of the store; its clock is the system's, unless they have another one.
   public static func inMemory(
-    clock: StoreClock = .system, options: StoreOptions = StoreOptions()
+    clock: StoreClock? = nil, options: StoreOptions = StoreOptions()
   ) -> EventStore {
     var options = options
-    options.clock = clock
+    if let clock { options.clock = clock }
     do throws(StoreError) {
       return try open(MemoryFileSystem(), path: "/store", .readWrite, options: options)
     } catch {
