@@ -17,10 +17,12 @@ extension LogPosition: LosslessStringConvertible {
   /// `SEQUENCE@CHAIN`, the chain in 16 hex digits.
   public var description: String { "\(sequence)@\(Self.hex(chain))" }
 
+  /// Parses what `description` returns. Nil for anything else, also for numbers with a sign.
   public init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].utf8.count == 16, let sequence = UInt64(parts[0]),
-      let chain = UInt64(parts[1], radix: 16)
+    // A number that is parsed may begin with a plus sign.
+    guard parts.count == 2, parts[1].utf8.count == 16, !text.utf8.contains(UInt8(ascii: "+")),
+      let sequence = UInt64(parts[0]), let chain = UInt64(parts[1], radix: 16)
     else { return nil }
     self.init(sequence: sequence, chain: chain)
   }
@@ -29,5 +31,25 @@ extension LogPosition: LosslessStringConvertible {
   package static func hex(_ chain: UInt64) -> String {
     let digits = String(chain, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}
+
+/// Encoded as its text, `SEQUENCE@CHAIN`: one string, which every later version reads.
+extension LogPosition: Codable {
+  /// Reads the text form. Throws `DecodingError.dataCorrupted` for anything else.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let position = LogPosition(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription: "'\(text.shortened(within: 100))' is not a position in a log, SEQUENCE@CHAIN")
+    }
+    self = position
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }

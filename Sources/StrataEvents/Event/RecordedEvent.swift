@@ -47,6 +47,11 @@ public struct RecordedEvent: Sendable, Equatable {
   public func document() throws(StoreError) -> DocumentValue { try payload.document() }
 }
 
+extension RecordedEvent: Identifiable {
+  /// The event's sequence, which no other event of its store has.
+  public var id: UInt64 { sequence }
+}
+
 /// One append of the log: what one caller wrote atomically.
 public struct RecordedAppend: Sendable, Equatable {
   /// The commit time, which is never earlier than that of the append before.
