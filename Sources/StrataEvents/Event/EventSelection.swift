@@ -48,11 +48,19 @@ public struct EventSelection: Sendable {
     return selection
   }
 
-  /// The events of these types.
+  /// The events of these types, by their names as the log has them. An older form of an event has a name of its own:
+  /// `types(_:of:)` selects all forms.
   public static func types(_ types: String...) -> EventSelection { all.narrowed(to: types) }
 
-  /// Only events of these types.
+  /// The events of these types; none if there are no types.
+  public static func types(_ types: some Sequence<String>) -> EventSelection { all.narrowed(to: types) }
+
+  /// Only events of these types, by their names as the log has them. An older form of an event has a name of its own:
+  /// `types(_:of:)` selects all forms.
   public func types(_ types: String...) -> EventSelection { narrowed(to: types) }
+
+  /// Only events of these types; none if there are no types.
+  public func types(_ types: some Sequence<String>) -> EventSelection { narrowed(to: types) }
 
   /// Also the events of streams whose names begin with `$`.
   public func includingInternal() -> EventSelection {
@@ -61,7 +69,7 @@ public struct EventSelection: Sendable {
     return selection
   }
 
-  private func narrowed(to names: [String]) -> EventSelection {
+  private func narrowed(to names: some Sequence<String>) -> EventSelection {
     var selection = self
     let wanted = Set(names.map { Array($0.utf8) })
     let before = types.map(Set.init)
