@@ -149,7 +149,10 @@ extension EventStore {
   /// Returns the collection of a category's documents. From now on, this store refuses events of other types in that
   /// category.
   ///
-  /// - Parameter category: not empty, without `/`, and not beginning with `$`.
+  /// - Parameter category: what the names of the documents' streams begin with, up to the first `/`.
+  /// - Precondition: `category` is not empty, has no `/`, and does not begin with `$`; every other text is valid. One
+  ///   that is not valid ends the program, so check a name that is not written in the code. The length is not checked
+  ///   here: a document whose stream's name has more than 1,024 bytes of UTF-8 is refused as `invalid`.
   public func collection<Item: Codable & Identifiable & Sendable>(
     _ category: String, of type: Item.Type = Item.self
   ) -> DocumentCollection<Item> where Item.ID: DocumentID {

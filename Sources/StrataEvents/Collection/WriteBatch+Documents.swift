@@ -44,7 +44,7 @@ extension WriteBatch {
       next: "make the collection from the store whose batch it is, or write to its own store")
   }
 
-  /// An event with the metadata that a collection's store gives it; what it lacks then, it gets from this batch's store.
+  /// An event with the metadata that a collection's store gives it. What it lacks then is from this batch's store.
   private func attributed(_ event: NewEvent, by other: EventStore) -> NewEvent {
     // Most collections have no attribution: their events get the task's when the batch is appended.
     guard !other.attribution.isEmpty else { return event }

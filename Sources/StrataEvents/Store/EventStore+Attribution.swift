@@ -16,10 +16,10 @@ extension EventStore {
   /// ```
   ///
   /// Collections, tables and lists made from it append with that metadata too, and so do its collections in a batch. An
-  /// event's own metadata goes first, key by key, then that of `attributing`, then this, then what `self` was attributed
-  /// with; in a batch, that of a document's collection goes before that of the store whose `write` it is. Events of
-  /// streams whose names begin with `$` get none. The metadata is part of an append's content: to repeat an append with
-  /// the same id, give the same.
+  /// event's own metadata goes first, key by key, then that of `attributing`, then this, then what `self` was
+  /// attributed with; in a batch, that of a document's collection goes before that of the store whose `write` it is.
+  /// Events of streams whose names begin with `$` get none. The metadata is part of an append's content: to repeat an
+  /// append with the same id, give the same.
   public func attributed(_ metadata: DocumentObject) -> EventStore {
     EventStore(self, attribution: metadata.merged(over: attribution))
   }

@@ -7,7 +7,9 @@ extension EventStore {
   /// Commits what was accepted, marks the store as closed cleanly, and releases its lock.
   ///
   /// The system may then stop the process, and another process may write. Call this when the application goes to the
-  /// background: Apple's systems terminate a suspended process that holds a lock in a shared folder.
+  /// background: Apple's systems terminate a suspended process that holds a lock in a shared folder. That is also for
+  /// a store that is open for reading: once it has saved a state, it holds the lock of a file beside it, which this
+  /// releases. With `StoreOptions.readersSaveStates = false` it holds none.
   ///
   /// This object stays valid: feeds, folds and lists wait, and continue after `resume`. Events that are in the log can
   /// still be read. An append fails at once as unavailable, `suspended`; it does not wait, because the store may never

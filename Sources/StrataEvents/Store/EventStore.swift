@@ -25,7 +25,13 @@ public final class EventStore: Sendable {
   public enum Access: Sendable, Hashable {
     /// For reading and writing. Creates the store if it does not exist.
     case readWrite
-    /// For reading, with or without a running writer. Changes nothing on disk.
+    /// For reading, with or without a running writer. Creates no store, and never changes the log.
+    ///
+    /// What it may write is derived from the log: saved states of the tables that it folds, unless the writer saves
+    /// them. They go into a folder of its own for each projection, `derived/state/NAME-VERSION~NUMBER/`, and replace
+    /// those that earlier readers left. From its first state on, the process holds the lock of a file in that folder,
+    /// until it closes or suspends the store. With `StoreOptions.readersSaveStates = false` it writes nothing at all,
+    /// and holds no lock.
     case readOnly
   }
 
@@ -95,6 +101,25 @@ public final class EventStore: Sendable {
   ///
   /// If another writer has the store, this waits up to `StoreOptions.lockTimeout` without occupying a thread. If the
   /// task is cancelled meanwhile, it throws `CancellationError` at once.
+  ///
+  /// - Throws: `CancellationError`, or a `StoreError`:
+  ///   - `locked`, for writing: another writer has the store. Raise `StoreOptions.lockTimeout`, or open the store for
+  ///     reading.
+  ///   - `unavailable`, `notFound`, for reading: there is no store yet. Try again once the writer has opened it for the
+  ///     first time, or open it for writing, which creates it.
+  ///   - `unavailable`, `notAStore`: a file, or a folder with other things, is at the path. Choose another path.
+  ///   - `unavailable`, `cannotCreate`, for writing: the folder cannot be created. Check the path and the permissions.
+  ///   - `unavailable`, `unsupported`: a newer version wrote the store. Open it with that version.
+  ///   - `unavailable`, `protected`: the device is locked. Try again when it is unlocked; nothing is wrong with the
+  ///     files.
+  ///   - `unavailable`, `linked`, for writing: a symbolic link is where a file of the store belongs. Replace the link
+  ///     by the file.
+  ///   - `unavailable`, `system` or `unreadable`: the system refused a call, which the error names. Check the disk and
+  ///     the permissions, and try again.
+  ///   - `damaged`: the bytes on disk are not those that were written. Restore the file that the finding names, or the
+  ///     store, from a backup. With `StoreOptions.readsDamaged` a reader serves what comes before.
+  ///   - `full`, for writing: the disk is full. Make room, and open the store again.
+  ///   - `invalid`: the path is empty or has a zero byte, or the options exceed what the format allows.
   public static func open(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) async throws -> EventStore {
@@ -111,7 +136,8 @@ public final class EventStore: Sendable {
     }
   }
 
-  /// Opens the store in a folder that a file URL names.
+  /// Opens the store in a folder that a file URL names. Throws what opening it by its path throws, and `invalid` if the
+  /// URL is not a file URL.
   public static func open(
     at url: URL, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) async throws -> EventStore {
@@ -120,7 +146,7 @@ public final class EventStore: Sendable {
   }
 
   /// Opens the store as `open(at:_:options:)` does, and blocks the calling thread. Do not call it on the cooperative
-  /// pool.
+  /// pool. Throws the same errors, except `CancellationError`.
   public static func openBlocking(
     at path: String, _ access: Access = .readWrite, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> EventStore {

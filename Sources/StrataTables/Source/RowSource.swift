@@ -134,6 +134,9 @@ public struct ProjectedTable<Item: Codable & Identifiable & Sendable>: RowSource
 
 extension EventStore {
   /// The documents of a category, for lists and readers that do not have a Swift type for them.
+  ///
+  /// Unlike `collection`, this takes any text and does not end the program, and it does not reserve the category. One
+  /// that has no documents is an empty table; no category has a `/`.
   public func documents(_ category: String) -> DocumentTable {
     DocumentTable(store: self, category: category)
   }
