@@ -36,6 +36,8 @@ extension EventStore {
   /// Content that was erased in this store is also removed from the backup. Content that was erased in the backup,
   /// after it was opened for writing, is not copied into it again.
   ///
+  /// How to restore from it: see <doc:Backup>.
+  ///
   /// - Parameter path: a folder that does not exist, is empty, or holds a backup of this store.
   /// - Throws: `damaged` for damage in this store, with its position; `position` if the folder holds events that
   ///   this store does not; unavailable, `notAStore`, if it holds something else; `locked` if a writer has it open;
