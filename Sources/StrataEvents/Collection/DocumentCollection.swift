@@ -107,6 +107,26 @@ where Item.ID: DocumentID {
       DocumentEvent.put, in: stream, payload: EventPayload(codec: .cbor, bytes: bytes), metadata: metadata)
   }
 
+  /// Throws `invalid` if the patch would give the document another id, or none.
+  func mergeEvent(
+    _ id: Item.ID, _ patch: DocumentObject, metadata: DocumentObject = [:]
+  ) throws(StoreError) -> NewEvent {
+    let stream = try stream(of: id)
+    let text = id.documentID
+    var new: String?
+    switch patch["id"] ?? .string(text) {
+    case .string(let string): new = string
+    case .int(let number): new = String(number)
+    case .null: throw .invalid(what: "a merge patch of \(stream) removes the document's id")
+    default: break
+    }
+    if let new, !new.utf8.elementsEqual(text.utf8) {
+      let problem = DocumentIDMismatch.sentence(stream: text, document: new)
+      throw .invalid(what: "a merge patch of \(stream) changes the document's id: \(problem)")
+    }
+    return NewEvent(DocumentEvent.merge, in: stream, .object(patch), metadata: metadata)
+  }
+
   func deleteEvent(_ id: Item.ID, metadata: DocumentObject = [:]) throws(StoreError) -> NewEvent {
     NewEvent(DocumentEvent.delete, in: try stream(of: id), .null, metadata: metadata)
   }
