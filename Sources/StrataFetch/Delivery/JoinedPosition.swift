@@ -172,7 +172,8 @@ struct JoinedPosition: NewsSource {
 
   /// The error of lists that belong to different stores.
   private var differentStores: ListError? {
-    guard let store = members.first?.store, let other = members.first(where: { $0.store !== store }) else {
+    guard let store = members.first?.store, let other = members.first(where: { $0.store.log !== store.log })
+    else {
       return nil
     }
     return .otherStore(other.store.id, expected: store.id)

@@ -159,6 +159,28 @@ private struct Owners: Projection {
     await #expect(throws: ListError.self) { _ = try await failing.next() }
   }
 
+  @Test
+  func `R59 Lists of one store are joined also if one of them is of the store as attributed`() async throws {
+    let chores = try await chores(4)
+    let mine = chores.store.attributed(["by": "a7"]).collection("task", of: Chore.self)
+    let ann = FetchController(Self.owned("ann"), from: chores)
+    let bob = FetchController(Self.owned("bob"), from: mine)
+    let joined = JoinedUpdates(ann, bob)
+    var steps = joined.makeAsyncIterator()
+    let first = try #require(try await steps.next())
+    #expect(
+      first.updates.0.after.itemIdentifiers == [0, 2] && first.updates.1.after.itemIdentifiers == [1, 3])
+    try await mine.put(Chore(id: 2, title: "t", owner: "bob"))
+    let second = try #require(try await steps.next())
+    #expect(second.sequence == 5)
+    #expect(second.updates.0.changes.deletions.map(\.id) == [2])
+    #expect(second.updates.1.changes.insertions.map(\.id) == [2])
+    let (a, b) = try await joined.snapshots(at: .sequence(4))
+    #expect(a.itemIdentifiers == [0, 2] && b.itemIdentifiers == [1, 3])
+    let (left, entered) = try await joined.changes(from: .sequence(4), to: .head)
+    #expect(left.deletions.map(\.id) == [2] && entered.insertions.map(\.id) == [2])
+  }
+
   /// The chores of somebody, in a list that a history has.
   private static func kept(_ owner: String) -> ListRequest<Chore, Unsectioned> {
     ListRequest(Chore.self).sorted(by: \.id).filtered(by: "owner == \(owner)").kept(as: "of \(owner)")
