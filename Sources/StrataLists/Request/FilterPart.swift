@@ -71,6 +71,9 @@ extension FilterPart {
     }
   }
 
+  /// Whether it is a search for words.
+  var isSearch: Bool { if case .search = identity { true } else { false } }
+
   /// The fields in which it searches for words.
   var searchedFields: [FieldPath] {
     guard case .search(_, let parts) = identity else { return [] }

@@ -66,6 +66,8 @@ extension ListRequest {
   /// Sorted by a property; later calls break ties. Remaining ties are ordered by the ids' bytes, ascending. A computed
   /// property must depend on the item alone.
   ///
+  /// The key is added to those of the request: where another order is to replace it, call ``unsorted()`` first.
+  ///
   /// - Parameter options: `.nilsLast`, `.caseInsensitive`, `.numeric`.
   public func sorted<Value: SortKey>(
     by keyPath: any KeyPath<Item, Value> & Sendable, _ direction: SortDirection = .forward,
@@ -74,7 +76,8 @@ extension ListRequest {
     with { $0.sorts.append(KeyPart(keyPath, options.directed(direction))) }
   }
 
-  /// Sorted by a field of the documents, or by `$id`, `$revision` or `$time`.
+  /// Sorted by a field of the documents, or by `$id`, `$revision` or `$time`. The key is added to those of the request,
+  /// as with a property.
   ///
   /// - Parameter options: `.nilsLast`, `.caseInsensitive`, `.numeric`, `.time`.
   public func sorted(
@@ -82,6 +85,10 @@ extension ListRequest {
   ) -> Self {
     with { $0.sorts.append(KeyPart(field: path, options.directed(direction))) }
   }
+
+  /// Without the sort keys of the request, those of `sortedManually` too: the rows are in the order of their creation
+  /// until keys are added again.
+  public func unsorted() -> Self { with { $0.sorts = [] } }
 }
 
 extension ListRequest {
