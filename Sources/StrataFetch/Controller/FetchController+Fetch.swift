@@ -30,15 +30,41 @@ extension FetchController {
     guard receipt.storeID == store.log.storeID else {
       throw ListError.otherStore(receipt.store, expected: store.id)
     }
-    while store.head.sequence < last {
+    try await wait(reaching: last)
+    return try await fetch(through: last)
+  }
+
+  /// The list that includes everything up to a position: for an append of another process, which sends the position of
+  /// its receipt as text. If the store is open for reading, this waits until the store has seen that part of the
+  /// writer's log, and a position that the log never reaches is waited for until the task is cancelled.
+  ///
+  /// A store that is open for writing has everything there is, so a position past its end is not one of its log.
+  ///
+  /// - Throws: `ListError.store(.position)`: `diverged` if the log's events up to the position are not the ones that it
+  ///   was read from, as in another store, and `trimmed` if the log begins after it. `CancellationError` if the task or
+  ///   the list is cancelled.
+  @discardableResult
+  public func fetch(through position: LogPosition) async throws -> ListSnapshot<Item, Section> {
+    let store = rows.store
+    if store.log.isReadOnly { try await wait(reaching: position.sequence) }
+    let found = await store.machine.reads.result { () throws(StoreError) in
+      try store.sequenceBlocking(of: .position(position))
+    }
+    let sequence = try await ListError.wrapping { try found.get() }
+    return try await fetch(through: sequence)
+  }
+
+  /// Waits until the store has seen a sequence.
+  private func wait(reaching sequence: UInt64) async throws {
+    let store = rows.store
+    while store.head.sequence < sequence {
       let number = announcement.number
       if Task.isCancelled || isCancelled { throw CancellationError() }
       // `cancel()` announces too, and so ends this wait.
       try await ListError.wrapping {
-        try await store.wait(beyond: last - 1, or: [(announcement, beyond: number)])
+        try await store.wait(beyond: sequence - 1, or: [(announcement, beyond: number)])
       }
     }
-    return try await fetch(through: last)
   }
 
   /// Replaces the request. Iterations of `updates` deliver one difference from the old list to the new one.
