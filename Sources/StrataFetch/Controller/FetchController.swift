@@ -90,6 +90,9 @@ where Item.ID: DocumentID {
   /// `updates` is being iterated over.
   public var snapshot: ListSnapshot<Item, Section>? { state.withLock { $0.published?.list.snapshot } }
 
+  /// The number of the list that was published last; nil before the first one and after `cancel()`.
+  var publishedNumber: PublicationNumber? { state.withLock { $0.published?.number } }
+
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   func checkNotCancelled() throws(CancellationError) { if isCancelled { throw CancellationError() } }

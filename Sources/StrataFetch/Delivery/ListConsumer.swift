@@ -40,6 +40,8 @@ where Item.ID: DocumentID {
   /// A consumer with a gate receives every published list, including one that does not differ from the previous one. It
   /// continues when the store is closed, and the log is followed for it only by `keepFollowing`.
   package var gate: (@Sendable () -> ConsumerGate)?
+  /// Advances at each look to what was delivered before it, and to a list that the look finds nothing to report of.
+  var delivered: DeliveredMark?
 
   init(_ controller: FetchController<Item, Section>, _ options: UpdateOptions<Item>) {
     self.controller = controller
@@ -79,6 +81,7 @@ where Item.ID: DocumentID {
       self.told = nil
     }
     guard let start = position else { return await begin(controller, mark) }
+    delivered?.advance(to: start.looked.number)
     var position = start
     let ending = controller.state.withLock { $0.ending(after: start.heard) }
     if case .cancelled = ending { return .end }
@@ -93,6 +96,7 @@ where Item.ID: DocumentID {
       return failure(error, nil, mark)
     }
     self.position = position
+    delivered?.advance(to: position.looked.number)
     switch ending {
     case .none: return nil
     case .cancelled: return .end

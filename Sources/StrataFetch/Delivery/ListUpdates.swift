@@ -17,12 +17,18 @@ where Item.ID: DocumentID {
 
   let controller: FetchController<Item, Section>
   let options: UpdateOptions<Item>
+  /// What an iteration with the policy `.latest` keeps up to date about itself.
+  var delivered: DeliveredMark?
 
-  public func makeAsyncIterator() -> Iterator { Iterator(controller: controller, options: options) }
+  public func makeAsyncIterator() -> Iterator {
+    var iterator = Iterator(controller: controller, options: options)
+    iterator.consumer.delivered = delivered
+    return iterator
+  }
 
   public struct Iterator: AsyncIteratorProtocol {
     private let controller: FetchController<Item, Section>
-    private var consumer: ListConsumer<Item, Section>
+    fileprivate var consumer: ListConsumer<Item, Section>
     /// The iteration has ended with nil or an error, and stays ended.
     private var isOver = false
 

@@ -35,6 +35,8 @@ where Item.ID: DocumentID {
   @ObservationIgnored private var followCount = 0
   /// The task that keeps `progress` up to date while the list is loading.
   @ObservationIgnored private var loading: Task<Void, Never>?
+  /// Which of the controller's lists is shown, or shown as another one that does not differ from it.
+  @ObservationIgnored private nonisolated let delivered = DeliveredMark()
   /// The request that was in force when following began.
   @ObservationIgnored private var followed: ListRequest<Item, Section>?
 
@@ -76,10 +78,41 @@ where Item.ID: DocumentID {
     if following == nil { follow() }
   }
 
+  /// Returns once the list shows the state after an append, also if the append changes nothing in the list: a test, or
+  /// a screen that goes on after an edit, waits for it. If the store is open for reading, this waits until the store has
+  /// seen that part of the writer's log.
+  ///
+  /// - Throws: what `FetchController.fetch(through:)` throws. If the list does not follow its controller, and does not
+  ///   show that state already: the error with which it has failed, or `CancellationError` if it has ended.
+  ///   `CancellationError` also if the task is cancelled. A list that has failed or ended is not started again: that is
+  ///   what `apply(_:)` does.
+  public func show(through receipt: AppendReceipt) async throws {
+    try await controller.fetch(through: receipt)
+    try await showPublished()
+  }
+
+  /// Waits until what the controller has published is shown.
+  private func showPublished() async throws {
+    guard let number = controller.publishedNumber else { throw CancellationError() }
+    while true {
+      // Read before the look: whatever is announced from here on ends the wait.
+      let seen = delivered.announcement.number
+      if delivered.number >= number { return }
+      if Task.isCancelled { throw CancellationError() }
+      if following == nil {
+        if case .failed(let error) = phase { throw error }
+        throw CancellationError()
+      }
+      await delivered.announcement.wait(beyond: seen)
+    }
+  }
+
   private func follow() {
     followed = controller.request
     followCount += 1
-    following = Task { [weak self, updates = controller.updates, count = followCount] in
+    var updates = controller.updates
+    updates.delivered = delivered
+    following = Task { [weak self, updates, count = followCount] in
       do throws(ListError) {
         for try await update in updates {
           guard let self, isFollowing(count) else { return }
@@ -125,6 +158,7 @@ where Item.ID: DocumentID {
   private func end() {
     phase = .ended
     following = nil
+    delivered.announcement.announce()
     endLoading()
   }
 
@@ -133,6 +167,7 @@ where Item.ID: DocumentID {
     if followed != controller.request { return follow() }
     phase = .failed(error)
     following = nil
+    delivered.announcement.announce()
     endLoading()
   }
 
