@@ -68,24 +68,21 @@ extension FetchController {
         view: (prepared.rows.name, prepared.list.definition))
     }
     // After the replay: what was erased before it ended is missing from its state, and may have been shown.
-    let isErased = await store.machine.reads.result { () throws(StoreError) in
-      try store.erasedBlocking(after: token.sequence)
+    let isErased = try await ListError.wrapping {
+      try await store.lookingUp { [store] builds throws(StoreError) in
+        try store.erased(after: token.sequence, builds: builds)
+      }
     }
-    switch isErased {
-    case .success(let isErased): return isErased ? .fromTheBeginning : .at(states[0], prepared)
-    case .failure(let error): throw ListError.store(error)
-    }
+    return isErased ? .fromTheBeginning : .at(states[0], prepared)
   }
 }
 
 extension EventStore {
   /// Whether the log notes an erasure after a sequence. Blocks.
-  fileprivate func erasedBlocking(after sequence: UInt64) throws(StoreError) -> Bool {
+  fileprivate func erased(after sequence: UInt64, builds: Bool) throws(StoreError) -> Bool {
     try log.refresh()
-    let count = try log.index.revision(of: Array(ErasureEvent.stream.text.utf8))
-    guard count > 0 else { return false }
-    let last = try eventsBlocking(in: ErasureEvent.stream, after: count - 1, limit: 1).last
-    return last.map { $0.sequence > sequence } ?? false
+    return try log.index.hasEvents(
+      of: Array(ErasureEvent.stream.text.utf8), after: sequence, builds: builds)
   }
 
   /// The chain after a sequence, nil if the log ends before the sequence. Blocks. Throws `trimmed` if the log begins

@@ -183,11 +183,13 @@ extension StoreIndex {
     return parts
   }
 
-  /// Calls the body with the index of each part before the active tables, newest first, until it returns true.
+  /// Calls the body with the index of each part before the active tables that ends after a sequence, newest first, until
+  /// it returns true.
   func searchClosed(
-    below tables: SegmentIndex, builds: Bool, _ body: (ClosedIndex) throws(StoreError) -> Bool
+    below tables: SegmentIndex, after sequence: UInt64 = 0, builds: Bool,
+    _ body: (ClosedIndex) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    for part in parts(below: tables) {
+    for part in parts(below: tables) where part.last > sequence {
       if try asking(part, builds: builds, body) { return }
     }
   }

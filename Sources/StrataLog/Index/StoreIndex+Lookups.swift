@@ -89,6 +89,24 @@ extension StoreIndex {
     }
   }
 
+  /// Whether a stream has visible events after a sequence. Asks no index of events that are all before it.
+  package func hasEvents(
+    of stream: [UInt8], after sequence: UInt64, builds: Bool = true
+  ) throws(StoreError) -> Bool {
+    let visible = try markCaughtUp().sequence
+    return try stream.lendBytes { (name) throws(StoreError) in
+      let (tables, newest) = active.withLock { ($0, $0.places(of: name, through: visible)) }
+      if let last = newest?.sequences.last { return last > sequence }
+      var isThere = false
+      try searchClosed(below: tables, after: sequence, builds: builds) { index throws(StoreError) in
+        guard let last = try index.places(of: name)?.sequences.last else { return false }
+        isThere = last > sequence
+        return true
+      }
+      return isThere
+    }
+  }
+
   /// The first sequence of the visible append with an id, or nil.
   package func first(ofID id: [UInt8], builds: Bool = true) throws(StoreError) -> UInt64? {
     let visible = try markCaughtUp().sequence
