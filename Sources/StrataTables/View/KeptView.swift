@@ -11,7 +11,7 @@ package struct KeptView: Sendable, Hashable {
   let fingerprint: UInt64
 
   /// Raised whenever Strata makes other keys of the same rows than before.
-  private static let keyNumber = 1
+  private static let keyNumber = 2
   /// The same for lists whose keys the program's code makes.
   private static let programKeyNumber = 2
 
