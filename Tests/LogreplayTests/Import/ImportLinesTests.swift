@@ -222,13 +222,19 @@ struct ImportLinesTests {
     #expect(kept.code == 0, "\(kept.errors)")
     try folder.write(lines[0...1].joined(), to: "a")
     #expect(try await folder.importLines("a", "--time", "at").raised == 0)
+    // A line that is older than the one before it is raised, as without the list.
+    let again = try await LogreplayProcess(["keep", folder.store, "w", "--table", "t"]).wait()
+    #expect(again.code == 0, "\(again.errors)")
+    let late = "{\"id\":9,\"at\":\"2026-01-01T12:00:00Z\"}\n"
+    try folder.write(lines[0...1].joined() + late, to: "a")
+    #expect(try await folder.importLines("a", "--time", "at").raised == 1)
     let erase = ["erase", folder.store, "--stream", "t/1", "--reason", "test", "--yes"]
     let erased = try await LogreplayProcess(erase).wait()
     #expect(erased.code == 0, "\(erased.errors)")
-    try folder.write(lines.joined(), to: "a")
+    try folder.write(lines[0...1].joined() + late + lines[2...].joined(), to: "a")
     let failure = try await folder.failure("a", "--time", "at")
     #expect(failure.code == ExitStatus.corrupt && failure.next.contains("--clamp-time"))
-    #expect(try await folder.appends().count { $0.id != nil } == 2)
+    #expect(try await folder.appends().count { $0.id != nil } == 3)
     #expect(try await folder.importLines("a", "--time", "at", "--clamp-time").raised == 2)
   }
 

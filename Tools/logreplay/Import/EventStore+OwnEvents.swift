@@ -4,13 +4,18 @@ internal import StrataEvents
 internal import StrataLog
 
 extension EventStore {
-  /// Whether the last append is Strata's own, such as the note of an erasure: its time is that of a command, and that of
-  /// nothing that is imported. Blocks.
-  func endsWithOwnEvent() throws(CommandFailure) -> Bool {
-    guard head.sequence > 0 else { return false }
+  /// Whether the store ends with events of Strata's own, such as the note of an erasure, at a time after that of all
+  /// others: the time of a command, and of nothing that is imported. Blocks.
+  func endsAtOwnTime() throws(CommandFailure) -> Bool {
     do throws(StoreError) {
-      let last = try appendBlocking(holding: head.sequence)?.events.last
-      return last?.stream.text.hasPrefix("$") ?? false
+      var sequence = head.sequence
+      while sequence >= log.mark.logBegin, let append = try appendBlocking(holding: sequence) {
+        guard let stream = append.events.last?.stream, stream.text.hasPrefix("$") else {
+          return lastTime.map { append.time < $0 } ?? false
+        }
+        sequence = append.sequences.lowerBound - 1
+      }
+      return false
     } catch {
       throw CommandFailure(error)
     }

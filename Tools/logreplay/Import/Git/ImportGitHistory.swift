@@ -65,7 +65,7 @@ final class ImportGitHistory {
 
   private func readAll() throws(CommandFailure) {
     let log = try ImportGitLog(repository, from: base, to: head)
-    var comparesTime = report.read == 0 ? true : try store.endsWithOwnEvent()
+    var comparesTime = report.read == 0 ? true : try store.endsAtOwnTime()
     while let commit = try log.next() {
       guard commit.parents.first == base || base == nil else {
         throw CommandFailure(

@@ -53,7 +53,7 @@ final class ImportLines {
     } catch {
       throw CommandFailure(error)
     }
-    let isCompared = self.known.isEmpty ? true : try store.endsWithOwnEvent()
+    let isCompared = self.known.isEmpty ? true : try store.endsAtOwnTime()
     timeToCompare = isCompared && !choices.clampsTime ? store.lastTime : nil
   }
 
