@@ -38,7 +38,8 @@ extension FetchController {
   /// its receipt as text. If the store is open for reading, this waits until the store has seen that part of the
   /// writer's log, and a position that the log never reaches is waited for until the task is cancelled.
   ///
-  /// A store that is open for writing has everything there is, so a position past its end is not one of its log.
+  /// A store that is open for writing has everything there is, so a position past its end is not one of its log. While
+  /// it is suspended another process may write, and this waits until it is resumed.
   ///
   /// - Throws: `ListError.store(.position)`: `diverged` if the log's events up to the position are not the ones that it
   ///   was read from, as in another store, and `trimmed` if the log begins after it. `CancellationError` if the task or
@@ -46,7 +47,7 @@ extension FetchController {
   @discardableResult
   public func fetch(through position: LogPosition) async throws -> ListSnapshot<Item, Section> {
     let store = rows.store
-    if store.log.isReadOnly { try await wait(reaching: position.sequence) }
+    if store.log.isReadOnly || store.log.isSuspended { try await wait(reaching: position.sequence) }
     let found = await store.machine.reads.result { () throws(StoreError) in
       try store.sequenceBlocking(of: .position(position))
     }

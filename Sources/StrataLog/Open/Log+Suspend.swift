@@ -35,6 +35,9 @@ extension Log {
     }
   }
 
+  /// Whether the log was suspended and has not been resumed: another writer may append meanwhile.
+  package var isSuspended: Bool { phase.withLock { $0 == .suspended || $0 == .changing } }
+
   /// Takes the lock again and continues, by the same steps as an open: another writer may have appended in between, and
   /// its events are then visible here. Blocks. Does nothing if the log is not suspended.
   ///
