@@ -69,7 +69,7 @@ extension WriteBatch {
 extension WriteBatch {
   /// Throws if a collection is of another store than this batch. An attributed store is the same store.
   private func checkStore<Item>(of collection: DocumentCollection<Item>) throws(StoreError) {
-    guard collection.store.log !== store.log else { return }
+    guard collection.store.log.storeID != store.log.storeID else { return }
     throw .invalid(
       what: "the collection '\(collection.category)' is of another store than the batch that it is given to",
       next: "make the collection from the store whose batch it is, or write to its own store")

@@ -20,8 +20,8 @@ extension LogPosition: LosslessStringConvertible {
   /// Parses what `description` returns. Nil for anything else, also for numbers with a sign.
   public init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    // A number that is parsed may begin with a plus sign.
-    guard parts.count == 2, parts[1].utf8.count == 16, !text.utf8.contains(UInt8(ascii: "+")),
+    // A number that is parsed may begin with a sign.
+    guard parts.count == 2, parts[1].utf8.count == 16, !text.utf8.contains(where: "+-".utf8.contains),
       let sequence = UInt64(parts[0]), let chain = UInt64(parts[1], radix: 16)
     else { return nil }
     self.init(sequence: sequence, chain: chain)
