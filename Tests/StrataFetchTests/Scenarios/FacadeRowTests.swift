@@ -57,13 +57,18 @@ internal import Testing
         titles.map { NewEvent(DocumentEvent.put, in: "task/1", .object(["title": .string($0)])) })
     }
     try await put("first")
+    let queue = HeldQueue()
     let controller = DiffableFetchController<DocumentRow, Unsectioned>(
-      DiffableFetchRequest(sortKeys: [.init(\.id)]), from: store.documents("task"))
+      DiffableFetchRequest(sortKeys: [.init(\.id)]), from: store.documents("task"),
+      processingQueue: queue.executor)
+    controller.isMonitoring = false
     controller.nearbyItemsSize = 10
     try await controller.performFetch()
     #expect(controller.viewObject(with: "1")?.revision == 1)
     try await put("other", "first")
     try await controller.performFetch()
+    queue.runAll()
+    #expect(controller.currentSnapshot.row(for: "1")?.revision == 3)
     #expect(controller.viewObject(with: "1")?.revision == 3)
   }
 
