@@ -68,7 +68,7 @@ internal import Testing
     try await put("other", "first")
     try await controller.performFetch()
     queue.runAll()
-    #expect(controller.currentSnapshot.row(for: "1")?.revision == 3)
+    #expect(controller.currentSnapshot?.row(for: "1")?.revision == 3)
     #expect(controller.viewObject(with: "1")?.revision == 3)
   }
 
