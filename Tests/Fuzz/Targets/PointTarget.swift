@@ -16,7 +16,10 @@ enum PointTarget {
     if let range = try? PointRange(reading: words, times: utc), words.count == 1, !words[0].contains("..") {
       try law(range.from == nil, "one point has a beginning: \(text)")
     }
-    if words.count == 2, words.allSatisfy({ !$0.contains("..") && !$0.hasPrefix(".") && !$0.hasSuffix(".") })
+    if words.contains("") {
+      try law((try? PointRange(reading: words, times: utc)) == nil, "a range has an empty point: \(text)")
+    } else if words.count == 2,
+      words.allSatisfy({ !$0.contains("..") && !$0.hasPrefix(".") && !$0.hasSuffix(".") })
     {
       let two = try? PointRange(reading: words, times: utc)
       let joined = try? PointRange(reading: [words.joined(separator: "..")], times: utc)
