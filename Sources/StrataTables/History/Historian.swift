@@ -124,9 +124,11 @@ final class Historian: KeptHistory {
   func start() {
     // A simulated disk sees the calls of one thread only.
     guard !log.options.writesInStep else { return }
+    // What was published just before a suspension may ask for it after that. The next append or read tries again.
+    let isSuspended = log.isSuspended
     let begins = state.withLock { state in
       state.isWanted = true
-      guard !state.isRunning, !state.isStopping, !state.isGivenUp,
+      guard !isSuspended, !state.isRunning, !state.isStopping, !state.isGivenUp,
         state.mayLackKeys || state.reached < log.mark.visible.sequence
       else { return false }
       state.isRunning = true
