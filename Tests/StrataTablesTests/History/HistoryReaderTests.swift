@@ -408,7 +408,7 @@ internal import Testing
 
   /// The files of the log, and HEAD.
   private static func logPaths(_ disk: SimulatedDisk) -> [String] {
-    disk.paths.filter { $0.hasPrefix(StateStore.layout.log + "/") }
+    disk.paths.filter { $0.hasPrefix(StateStore.layout.log + "/") || $0 == StateStore.layout.head }
   }
 
   @Test func `a reader uses no runs of events that its folder no longer has`() throws {
