@@ -36,7 +36,8 @@ extension FetchController {
 
   /// The list that includes everything up to a position: for an append of another process, which sends the position of
   /// its receipt as text. If the store is open for reading, this waits until the store has seen that part of the
-  /// writer's log, and a position that the log never reaches is waited for until the task is cancelled.
+  /// writer's log, and a position that the log never reaches is waited for until the task or the list is cancelled, or
+  /// the store is closed.
   ///
   /// A store that is open for writing has everything there is, so a position past its end is not one of its log. While
   /// it is suspended another process may write, and this waits until it is resumed.

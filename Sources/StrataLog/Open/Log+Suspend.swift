@@ -35,7 +35,7 @@ extension Log {
     }
   }
 
-  /// Whether the log was suspended and has not been resumed: another writer may append meanwhile.
+  /// Whether the log is suspended, or is just being suspended or resumed: another writer may append meanwhile.
   package var isSuspended: Bool { phase.withLock { $0 == .suspended || $0 == .changing } }
 
   /// Takes the lock again and continues, by the same steps as an open: another writer may have appended in between, and

@@ -124,7 +124,7 @@ final class Historian: KeptHistory {
   func start() {
     // A simulated disk sees the calls of one thread only.
     guard !log.options.writesInStep else { return }
-    // What was published just before a suspension may ask for it after that. The next append or read tries again.
+    // A state that was published just before a suspension may lead here after it. The next append or read tries again.
     let isSuspended = log.isSuspended
     let begins = state.withLock { state in
       state.isWanted = true
