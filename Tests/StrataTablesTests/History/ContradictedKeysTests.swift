@@ -91,11 +91,11 @@ private final class Zone: Sendable {
       var events = StateEvents(seed: random.next())
       events.rowCount = [3, 12, 40].randomElement(using: &random)!
       var store = try StateStore.open(disk, options: options)
-      for process in 0..<3 {
+      for process in 0..<2 {
         let historian = try #require(store.projector(Self.folding).historian)
         // The list is asked for before there are runs, between them, or after all of them.
-        let begin = Int.random(in: 0...12, using: &random)
-        for number in 0..<Int.random(in: 13...30, using: &random) {
+        let begin = Int.random(in: 0...8, using: &random)
+        for number in 0..<Int.random(in: 9...18, using: &random) {
           if number == begin { historian.keep(definition, of: Self.table) }
           if Int.random(in: 0..<5, using: &random) == 0 { zone.change() }
           try events.append(to: store)

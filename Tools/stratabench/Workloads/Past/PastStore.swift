@@ -20,12 +20,10 @@ struct PastStore {
     (self.shape, self.folder) = (shape, "\(folder)/\(shape.folder)")
   }
 
-  /// Makes the store unless an earlier run has, and prints what that takes. Returns whether it was made.
+  /// Makes the store unless an earlier run has, and prints what that takes. Returns whether anything was made.
+  @discardableResult
   func make() async throws -> Bool {
-    guard !isMade else {
-      try await renew()
-      return false
-    }
+    guard !isMade else { return try await renew() }
     try? FileManager.default.removeItem(atPath: path)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let alone = try await write(.off)
@@ -48,12 +46,19 @@ struct PastStore {
   }
 
   /// Makes the keys of the list that this build makes: each build of a program has its own, and a store that an earlier one
-  /// made would be read without.
-  private func renew() async throws {
+  /// made would be read without. Returns whether they were missing.
+  private func renew() async throws -> Bool {
     let store = try await EventStore.open(at: path, options: StrataPast.options(.all))
     try await StrataPast.keep(in: store)
+    let before = try files()
     _ = try store.recordHistoriesBlocking()
     try await store.close()
+    return try files() != before
+  }
+
+  /// The names of the files of the history.
+  private func files() throws -> Set<String> {
+    Set(try FileManager.default.subpathsOfDirectory(atPath: "\(path)/derived/history"))
   }
 
   /// Writes the log; returns the seconds until it was appended, and until everything was closed.

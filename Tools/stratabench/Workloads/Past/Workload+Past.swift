@@ -16,19 +16,15 @@ extension Workload {
       let shape = PastShape(eventCount: bench.corpus.count, rowCount: bench.rows, order: order)
       print("  \(shape.name)")
       let store = PastStore(shape, in: bench.stores ?? bench.scratch.path)
-      let isMade = try await store.make()
+      let isNew = try await store.make()
       try await PastTable(
         shape: shape, folder: store.folder, libraries: [StrataPast.self],
         rounds: (bench.rounds * 40, bench.rounds * 4)
       ).run(bench.question)
       if bench.question != nil {
+        memory(isNew: isNew)
         if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
         continue
-      }
-      if let memory = ProcessMemory.now() {
-        report("  resident memory", "\(mebibytes(Double(memory.resident)))")
-        // What made the store has left its own.
-        if !isMade { aim("resident memory while it answers", Double(memory.resident) / 1e6, 150, "MB") }
       }
       try await StrataPast.held(store, bench.rounds * 40)
       try tool(store, bench.rounds * 4)
@@ -36,7 +32,7 @@ extension Workload {
         PastShape(eventCount: shape.eventCount / 10, rowCount: shape.rowCount, order: order),
         in: bench.stores ?? bench.scratch.path)
       if shorter.isMade {
-        _ = try await shorter.make()
+        try await shorter.make()
         try await PastPair(store, shorter).ask(bench.rounds * 40)
       }
       // Not a multiple of what makes a run.
@@ -47,6 +43,14 @@ extension Workload {
       if bench.stores == nil { try FileManager.default.removeItem(atPath: store.folder) }
     }
     if bench.question == nil { try await incidents(bench) }
+  }
+
+  /// What a process that asks one question has resident at most, of both stores. Had it made them, or keys of their list, it
+  /// would be what making them takes.
+  private static func memory(isNew: Bool) {
+    guard !isNew else { return report("  resident memory", "keys were made in this process: run it once more") }
+    guard let memory = ProcessMemory.now() else { return }
+    aim("resident memory at most, while it answers", Double(memory.peak) / 1e6, 150, "MB")
   }
 
   /// The bytes of a history of the documents of a file, each of them once, with a list of their states.
