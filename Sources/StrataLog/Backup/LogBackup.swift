@@ -96,30 +96,10 @@ package struct LogBackup {
   /// Refuses a target at or inside the source: a store is not its own backup, and a copy in its folder is lost together
   /// with it.
   private func refuseSourceAsTarget() throws(StoreError) {
-    guard let own = try fileSystem.identity(of: source.layout.root) else { return }
-    var place = path
-    var found = try target.identity(of: place)
-    while found == nil, let above = Self.folder(above: place) {
-      place = above
-      found = try target.identity(of: place)
+    guard let own = try fileSystem.identity(of: source.layout.root), try target.isInside(own, path) else {
+      return
     }
-    // Goes up by the file system's own `..`, which no symbolic link can mislead; the root is its own parent. A folder
-    // that may not be read is above the store, whose own folders can be read.
-    var below: String?
-    while let identity = found, identity != below {
-      if identity == own { throw .invalid(what: "the backup of a store cannot go into the store itself") }
-      below = identity
-      place += "/.."
-      found = try? target.identity(of: place)
-    }
-  }
-
-  /// The path without its last component; nil if nothing remains.
-  private static func folder(above path: String) -> String? {
-    let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
-    guard let last = names.last else { return nil }
-    let above = String(Substring(path.utf8[..<last.startIndex]))
-    return above.isEmpty ? (path == "." ? nil : ".") : above
+    throw .invalid(what: "the backup of a store cannot go into the store itself")
   }
 
   // MARK: What to copy
