@@ -48,7 +48,9 @@ extension Workload {
   /// What a process that asks one question has resident at most, of both stores. Had it made them, or keys of their list, it
   /// would be what making them takes.
   private static func memory(isNew: Bool) {
-    guard !isNew else { return report("  resident memory", "keys were made in this process: run it once more") }
+    guard !isNew else {
+      return report("  resident memory", "keys were made in this process: run it once more")
+    }
     guard let memory = ProcessMemory.now() else { return }
     aim("resident memory at most, while it answers", Double(memory.peak) / 1e6, 150, "MB")
   }
