@@ -167,6 +167,9 @@ extension EventStore {
       throw .invalid(
         what: "\(event.stream) is reserved for the records of erasures, and \(event.type) is not one of them")
     }
+    guard event.stream != LossEvent.stream else {
+      throw .invalid(what: "\(event.stream) is reserved for what a recovery appends in place of lost events")
+    }
     guard event.stream.category != StreamName.consumerCategory else {
       throw .invalid(what: "\(event.stream) is reserved for the position of a consumer")
     }

@@ -42,9 +42,15 @@ public struct StoreFinding: Error, Equatable, Sendable {
     case .checkpoint:
       "delete the folder of the file; the log is folded again"
     case .missing:
-      "restore the file from a backup; events up to \(max(first, 1) - 1) can be read"
+      """
+      restore the file from a backup, or recover what is left into a new store; \
+      events up to \(max(first, 1) - 1) can be read
+      """
     case .corrupt, .misplaced, .stale:
-      "keep a copy of the store and restore this file from a backup; events up to \(max(first, 1) - 1) can be read"
+      """
+      keep a copy of the store and restore this file from a backup, or recover what is left into a new store; \
+      events up to \(max(first, 1) - 1) can be read
+      """
     }
   }
 }
