@@ -28,6 +28,7 @@ struct Logreplay: AsyncParsableCommand {
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,
+      RecoverCommand.self,
       SealCommand.self,
       EraseCommand.self,
     ])
