@@ -52,7 +52,7 @@ extension EventStore {
   /// each whose content had been erased, the new store has an event of the type `$lost` in the stream `$recovery`, which
   /// changes nothing. Revisions of streams are counted again without them, and the new store has its own identity.
   /// Positions before the first such event hold in both; a later one that was saved with the old store, as by a
-  /// consumer, throws `position` here. Every event has the commit time that it had. A document whose change is lost is what the other changes make of it.
+  /// consumer, throws `position` here. A document whose change is lost is what the other changes make of it.
   ///
   /// Nothing of the damaged store is changed. The new store is written under the name `PATH.unfinished` and renamed
   /// when it is whole. Orders to erase that the damaged store had not carried out are carried out in the new one.
@@ -62,7 +62,8 @@ extension EventStore {
   ///   - path: the folder of the damaged store. It may also be an undamaged one.
   ///   - newPath: the folder of the new store, which must not exist.
   /// - Throws: unavailable, `notFound` or `notAStore`, if there is no store at `path`; `locked` if a writer has it open;
-  ///   unavailable, `cannotCreate`, if something is at `newPath`; unavailable, `unsupported`, for what a newer version wrote; `full`.
+  ///   unavailable, `cannotCreate`, if something is at `newPath`; `invalid` if more than
+  ///   100,000,000 events are missing in one place; unavailable, `unsupported`, for what a newer version wrote; `full`.
   @discardableResult
   public static func recover(from path: String, to newPath: String) async throws(StoreError) -> StoreRecovery
   {
@@ -93,10 +94,13 @@ extension EventStore {
     try LogRecovery.check(fileSystem, path: path)
     let newPath = StoreLayout(root: fileSystem.absolutePath(newPath)).root
     let unfinished = newPath + ".unfinished"
-    if let own = try fileSystem.identity(of: StoreLayout(root: fileSystem.absolutePath(path)).root),
-      try fileSystem.isInside(own, newPath)
-    {
+    let own = try fileSystem.identity(of: StoreLayout(root: fileSystem.absolutePath(path)).root)
+    if let own, try fileSystem.isInside(own, newPath) {
       throw .cannotCreate(path: newPath, what: "a store cannot be recovered into itself")
+    }
+    if let own, try fileSystem.identity(of: unfinished) == own {
+      throw .cannotCreate(
+        path: newPath, what: "the damaged store has the name that the new one has until it is whole")
     }
     try refuse(newPath, "something is at this path, and a recovery needs a new one")
     try refuse(unfinished, "an earlier recovery was cut short at this path: remove the folder")

@@ -106,15 +106,21 @@ package struct LogRecovery {
       done = done.addingSaturated(size)
       progress(done, all)
     }
-    var last = pending.map(\.last).max() ?? 0
+    // The last file's name says what was before it.
+    var last = max(pending.map(\.last).max() ?? 0, names.last?.lastBefore ?? 0)
+    var finding = Self.missing(before: names.last?.path ?? StoreLayout.logName)
     if let head {
+      if head.lastSequence > last {
+        finding = StoreFinding(
+          .missing, file: StoreLayout.headName, offset: 0, first: next, last: last,
+          what: "HEAD names events that are in no whole block")
+      }
       last = max(last, head.lastSequence)
     } else {
-      wait(for: StoreLayout.headName, 0, from: last + 1, "HEAD is not there, which would say what followed")
+      wait(
+        for: StoreLayout.headName, 0, from: last + 1,
+        "HEAD, which says what followed, is not there or not whole")
     }
-    let finding = StoreFinding(
-      .missing, file: StoreLayout.headName, offset: 0, first: next, last: last,
-      what: "HEAD names events that are in no whole block")
     if last >= next || !pending.isEmpty {
       try lose(through: max(last, next - 1), finding, at: lastTime, before: StoreLayout.headName)
     }
@@ -168,6 +174,8 @@ package struct LogRecovery {
   // MARK: Segments
 
   private mutating func recover(_ name: SegmentName, storeID: StoreID?) throws(StoreError) {
+    // No event was lost by what is wrong in the files before.
+    if name.firstSequence <= next { pending = [] }
     let file: any File
     let size: UInt64
     do throws(StoreError) {
@@ -207,18 +215,17 @@ package struct LogRecovery {
       // Nothing is lost by what was wrong before a block that goes on.
       pending = []
     }
+    let known = max(next, name.firstSequence) - 1
+    let isPlausible = max(salvage.lastNamed, known) - known <= salvage.eventsMax(before: size)
+    let named = isPlausible ? salvage.lastNamed : 0
     // A file without a header and without a block was more than that.
     if let headerTrouble, !isTaken {
-      return wait(for: name.path, 0, from: name.firstSequence, headerTrouble)
+      return wait(for: name.path, 0, from: name.firstSequence, through: named, headerTrouble)
     }
     guard let trouble = salvage.trouble else { return }
     let isZero = Self.tolerating { () throws(StoreError) in try file.isZero(from: trouble.offset, to: size) }
     if isZero == true { return }
-    let known = max(next, name.firstSequence) - 1
-    let isPlausible = max(salvage.lastNamed, known) - known <= salvage.eventsMax(before: size)
-    wait(
-      for: name.path, trouble.offset, from: name.firstSequence, through: isPlausible ? salvage.lastNamed : 0,
-      trouble.what)
+    wait(for: name.path, trouble.offset, from: name.firstSequence, through: named, trouble.what)
   }
 
   /// Keeps what is wrong until it is known which events are lost by it: those from a sequence on.
@@ -245,10 +252,7 @@ package struct LogRecovery {
     let time = block.firstTime
     if next < begin { try fill(through: begin - 1, at: time) }
     if next < name.firstSequence {
-      let finding = StoreFinding(
-        .missing, file: name.path, offset: 0, first: next, last: name.lastBefore,
-        what: "the events before this file are in no other")
-      try lose(through: name.lastBefore, finding, at: time, before: name.path)
+      try lose(through: name.lastBefore, Self.missing(before: name.path), at: time, before: name.path)
     }
     guard next < block.firstSequence else { return }
     pending = []
@@ -258,13 +262,24 @@ package struct LogRecovery {
     try lose(through: block.firstSequence - 1, finding, at: time, before: name.path)
   }
 
+  private static func missing(before file: String) -> StoreFinding {
+    StoreFinding(
+      .missing, file: file, offset: 0, first: 0, last: 0, what: "the events before this file are in no other")
+  }
+
   /// Reports the events up to a sequence as lost by what is pending, or else by a finding, and appends fillers.
   private mutating func lose(
     through last: UInt64, _ finding: StoreFinding, at time: Int64, before file: String
   ) throws(StoreError) {
     try checkMissing(last - (next - 1), before: file)
-    var findings = pending.isEmpty ? [finding] : pending
+    var findings = pending
     pending = []
+    // What is pending concerns later events.
+    if findings.first.map({ $0.first > next && last >= next }) ?? true {
+      let file = findings.first?.file ?? finding.file
+      let isOfFile = file == finding.file || file == StoreLayout.headName
+      findings.insert(isOfFile ? finding : Self.missing(before: file), at: 0)
+    }
     findings[0].first = next
     for number in findings.indices {
       let following = number + 1 < findings.count ? findings[number + 1].first - 1 : last

@@ -47,7 +47,7 @@ struct SegmentSalvage: ~Copyable {
       switch header(at: place) {
       case .failure(let trouble):
         note(trouble.what, at: place)
-        if let cut = placedHeader(at: place) { lastNamed = max(lastNamed, cut.nextSequence &- 1) }
+        noteName(at: place)
         offset = nextHeader(after: place) ?? size
       case .success(let header):
         offset = header.end
@@ -85,7 +85,12 @@ struct SegmentSalvage: ~Copyable {
     } catch { return .failure(ReadProblem(error)) }
   }
 
-  /// The header that was written for an offset, although its block cannot be there, as where the file was cut.
+  /// Notes which events a header names whose block cannot be there, as where the file was cut.
+  private mutating func noteName(at place: UInt64) {
+    if let header = placedHeader(at: place) { lastNamed = max(lastNamed, header.nextSequence &- 1) }
+  }
+
+  /// The header that was written for an offset.
   private mutating func placedHeader(at place: UInt64) -> BlockHeader? {
     let bytes: UnsafeRawBufferPointer
     do throws(StoreError) {
@@ -150,6 +155,7 @@ struct SegmentSalvage: ~Copyable {
       guard found.length > 0 else { return nil }
       for candidate in found.candidates {
         if case .success = header(at: candidate) { return candidate }
+        noteName(at: candidate)
       }
       begin += found.length
       step = begin % Self.sector == 0 ? UInt64(Self.searchStep) : Self.sector - begin % Self.sector
@@ -157,7 +163,7 @@ struct SegmentSalvage: ~Copyable {
     return nil
   }
 
-  /// The offsets of what begins like a header and says that it was written there, and how much was looked at.
+  /// The offsets of what begins like a header that was written there, and how much was looked at.
   private mutating func candidates(
     _ magic: UInt32, from begin: UInt64, length: UInt64
   ) throws(StoreError) -> ([UInt64], UInt64) {
@@ -165,6 +171,12 @@ struct SegmentSalvage: ~Copyable {
     var found: [UInt64] = []
     for place in stride(from: 0, to: bytes.count - 3, by: 8)
     where UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)) == magic {
+      // A header names its place. At the end of the bytes it may go on after them.
+      let end = place + BlockHeader.Offset.ownOffset
+      if end + 8 <= bytes.count {
+        let own = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt64.self))
+        guard own == begin + UInt64(place) else { continue }
+      }
       found.append(begin + UInt64(place))
     }
     return (found, UInt64(bytes.count))

@@ -108,7 +108,10 @@ import Testing
     #expect(recovery.head.sequence == 3 && recovery.eventCount == 2)
   }
 
-  @Test func `fault 110: a file that is empty is what the loss names`() throws {
+  /// What a recovery of a store of four events, each in a segment of its own, names as lost: files and sequences.
+  private func losses(
+    hasHead: Bool = true, last: UInt64 = 4, _ damage: (SimulatedDisk, [SegmentName]) throws -> Void
+  ) throws -> [String] {
     let disk = SimulatedDisk()
     var options = StoreOptions()
     options.sealsInBackground = false
@@ -117,13 +120,73 @@ import Testing
     for number in 1...4 { try store.appendBlocking([NewEvent("t", in: "a/1", ["n": DocumentValue(number)])]) }
     try store.closeBlocking()
     let names = try SegmentCatalog.names(disk, StoreLayout(root: "/store"))
-    try #require(names.count > 2)
-    disk.replace("/store/" + names[1].path, [])
+    try #require(names == [1, 2, 3, 4])
+    try damage(disk, names)
+    if !hasHead { disk.delete("/store/HEAD") }
     let recovery = try EventStore.recoverBlocking(disk, from: "/store", into: "/new", on: disk)
-    #expect(recovery.losses.map(\.file) == [names[1].path])
-    #expect(recovery.losses.first?.first == names[1].firstSequence)
-    #expect(recovery.losses.first?.last == names[2].lastBefore)
-    #expect(recovery.head.sequence == 4)
+    #expect(recovery.head.sequence == last)
+    return recovery.losses.map { loss in
+      let name =
+        SegmentName(fileName: String(loss.file.dropFirst("log/".count))).map(\.description) ?? loss.file
+      return "\(name): \(loss.eventCount == 0 ? "none" : "\(loss.first)…\(loss.last)")"
+    }
+  }
+
+  @Test func `fault 110: a loss names the file that lacks the events`() throws {
+    func path(_ name: SegmentName) -> String { "/store/" + name.path }
+    #expect(try losses { disk, names in disk.replace(path(names[1]), []) } == ["2: 2…2"])
+    #expect(
+      try losses { disk, names in
+        disk.delete(path(names[1]))
+        disk.replace(path(names[2]), [])
+      } == ["3: 2…2", "3: 3…3"])
+    #expect(
+      try losses { disk, names in
+        disk.flipBit(path(names[1]), 3)
+        disk.replace(path(names[2]), [])
+      } == ["3: 3…3"])
+    // The name of a file says what was before it.
+    #expect(
+      try losses(hasHead: false, last: 3) { disk, names in
+        for name in names[1...] { disk.replace(path(name), []) }
+      } == ["2: 2…2", "3: 3…3", "4: none", "HEAD: none"])
+    #expect(try losses { disk, names in disk.delete(path(names[3])) } == ["HEAD: 4…4"])
+  }
+
+  @Test func `fault 110: headers of damaged blocks say which events are lost`() throws {
+    func path(_ name: SegmentName) -> String { "/store/" + name.path }
+    // The payload of the last block, and the header of its file.
+    #expect(
+      try losses(hasHead: false) { disk, names in
+        disk.flipBit(path(names[3]), (SegmentHeader.length + BlockHeader.length + 8) * 8)
+        disk.flipBit(path(names[3]), 3)
+      } == ["4: 4…4", "HEAD: none"])
+    // The last block is cut, and the header before it is damaged.
+    let disk = SimulatedDisk()
+    let store = try EventStore.open(disk, path: "/store", .readWrite, options: StoreOptions())
+    for number in 1...3 { try store.appendBlocking([NewEvent("t", in: "a/1", ["n": DocumentValue(number)])]) }
+    try store.closeBlocking()
+    let blocks = DamagedHistory.blocks(disk, SegmentName(1))
+    let file = path(SegmentName(1))
+    disk.replace(file, Array(try #require(disk.contents(file))[..<(blocks[2].range.lowerBound + 180)]))
+    disk.flipBit(file, (blocks[1].range.lowerBound + 60) * 8)
+    disk.delete("/store/HEAD")
+    let recovery = try EventStore.recoverBlocking(disk, from: "/store", into: "/new", on: disk)
+    #expect(recovery.losses.map(\.eventCount) == [2, 0] && recovery.head.sequence == 3)
+  }
+
+  @Test func `what is damaged after the last event of a file is no loss if the next file goes on`() throws {
+    let disk = SimulatedDisk()
+    let store = try EventStore.open(disk, path: "/store", .readWrite, options: StoreOptions())
+    try store.appendBlocking([NewEvent("t", in: "a/1", ["n": 1])])
+    _ = try store.sealBlocking()
+    try store.closeBlocking()
+    let names = try SegmentCatalog.names(disk, StoreLayout(root: "/store"))
+    try #require(names == [1, 2])
+    let end = try #require(DamagedHistory.blocks(disk, names[0]).last?.range.upperBound)
+    disk.flipBit("/store/" + names[0].path, (end + 8) * 8)
+    let recovery = try EventStore.recoverBlocking(disk, from: "/store", into: "/new", on: disk)
+    #expect(recovery.losses == [] && recovery.head.sequence == 1)
   }
 
   @Test func `a header that claims an impossible sequence is no block`() throws {
@@ -243,6 +306,11 @@ import Testing
     #expect(names.sorted() == ["dangling", "inside", "store"])
     let recovery = try EventStore.recoverBlocking(from: path, to: "\(folder)/new")
     #expect(recovery.eventCount == 1 && recovery.losses == [])
+    try FileManager.default.copyItem(atPath: path, toPath: "\(folder)/third.unfinished")
+    #expect(throws: StoreError.self) {
+      try EventStore.recoverBlocking(from: "\(folder)/third.unfinished", to: "\(folder)/third")
+    }
+    #expect(FileManager.default.fileExists(atPath: "\(folder)/third.unfinished/HEAD"))
     // What was lost once is not there the second time.
     let second = try EventStore.recoverBlocking(from: "\(folder)/new", to: "\(folder)/second")
     #expect(second.head == recovery.head)

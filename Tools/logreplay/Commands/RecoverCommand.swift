@@ -15,8 +15,9 @@ struct RecoverCommand: BlockingCommand {
       one of the type $lost, which changes nothing. Positions after the first loss, as those of consumers, are not \
       valid in the new one.
 
-      Exit codes: 0 nothing is lost, 3 something is, or may be, and is listed; 66 there is \
-      no store, 69 a newer version wrote the store, 73 something is at the new path, 74 the disk is full, 75 a writer has the store open.
+      Exit codes: 0 nothing is lost, 3 something is, or may be, and is listed; 65 a file claims impossibly many events, \
+      66 there is no store, 69 a newer version wrote the store, 73 something is at the new path, 74 the disk is full, 75 \
+      a writer has the store open.
       """)
 
   @OptionGroup var source: StoreArgument
