@@ -46,7 +46,8 @@ extension EventStore {
   /// Writes everything that can still be read of a damaged store into a new one.
   ///
   /// This is for a store that cannot be opened, when there is no backup of it: a backup has all events, and this has
-  /// those that are in undamaged blocks. One damaged byte costs the events of one block, some tens of kilobytes.
+  /// those that are in undamaged blocks. One damaged byte costs the events of one block: appends that were committed
+  /// together, or some 64 KiB of a sealed segment.
   ///
   /// Events keep their sequences, times, append ids, metadata and payloads. In place of each event that is lost, and of
   /// each whose content had been erased, the new store has an event of the type `$lost` in the stream `$recovery`, which

@@ -117,7 +117,8 @@ public final class EventStore: Sendable {
   ///   - `unavailable`, `system` or `unreadable`: the system refused a call, which the error names. Check the disk and
   ///     the permissions, and try again.
   ///   - `damaged`: the bytes on disk are not those that were written. Restore the file that the finding names, or the
-  ///     store, from a backup. With `StoreOptions.readsDamaged` a reader serves what comes before.
+  ///     store, from a backup. Without one, `recover(from:to:)` writes what is left into a new store. With
+  ///     `StoreOptions.readsDamaged` a reader serves what comes before.
   ///   - `full`, for writing: the disk is full. Make room, and open the store again.
   ///   - `invalid`: the path is empty or has a zero byte, or the options exceed what the format allows.
   public static func open(
@@ -231,7 +232,7 @@ public final class EventStore: Sendable {
   ///
   /// A writer finds damage in segments that it is about to seal in the background (see `StoreOptions.damageFound`). A
   /// reader finds it at the end of what it can read, and continues with what comes before. Restore the files in
-  /// question from a backup. `logreplay verify` finds all damage.
+  /// question from a backup, or recover the store. `logreplay verify` finds all damage.
   public var knownDamage: [StoreFinding] { log.knownDamage }
 
   /// The size of the torn tail that the open found, in bytes. It was never acknowledged, and is kept until the next
