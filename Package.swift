@@ -126,6 +126,13 @@ let package = Package(
       exclude: ["GRDB"],
       swiftSettings: houseRules
     ),
+    // A slow model of what is tested. It is optimised, as the tests of lists are not.
+    .target(
+      name: "TestModels",
+      dependencies: ["StrataLists", "StrataViews"],
+      path: "Tests/Support/Models",
+      swiftSettings: houseRules
+    ),
     // Of the log, and of what it stands on.
     .testTarget(
       name: "StrataLogTests",
@@ -165,7 +172,7 @@ let package = Package(
     // Of lists, as values and live, and of the adapters to views.
     .testTarget(
       name: "StrataFetchTests",
-      dependencies: modules + ["StrataTesting"],
+      dependencies: modules + ["StrataTesting", "TestModels"],
       swiftSettings: houseRules
     ),
     // Of what other packages test with: only public names compile.

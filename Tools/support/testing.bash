@@ -8,5 +8,27 @@ testing=(
   -Xswiftc -DSTRATA_CHECKED_LOCKS
 )
 
+# The modules of tests are not optimised, since that takes most of the time of a build, and they spend theirs in the
+# modules that they test. Those of tables, which compare every state with a model, would take half as long again, and
+# are. A package cannot say so of a target: the driver calls the compiler through this script instead. It names the
+# compiler by its path, since it is also called without an environment.
+compiler=$(dirname "$(readlink -f "$(command -v swiftc)")")/swift-frontend
+if [ -x "$compiler" ]; then
+  mkdir -p .build
+  cat >.build/testing-compiler <<END
+#!/bin/sh
+for argument; do
+  case "\$before \$argument" in
+    "-module-name StrataTablesTests") ;;
+    "-module-name "*Tests) set -- "\$@" -Onone ;;
+  esac
+  before=\$argument
+done
+exec "$compiler" "\$@"
+END
+  chmod +x .build/testing-compiler
+  export SWIFT_DRIVER_SWIFT_FRONTEND_EXEC=$PWD/.build/testing-compiler
+fi
+
 # Power cuts, damage, failing calls and full disks.
 cuts='StrataLogTests\.(Crash|Damage|GoldenDamage|FailedCall|FullDisk|BackupCrash|Preallocation|[A-Za-z]*Fault)Tests'

@@ -1,6 +1,7 @@
 // The laws of every batch between two snapshots, checked exhaustively.
 
 @testable import StrataLists
+import TestModels
 
 struct DiffableLaws {
   private let old: ModelSnapshot

@@ -4,6 +4,7 @@ internal import Foundation
 @testable internal import StrataLists
 @testable internal import StrataViews
 internal import StrataTesting
+internal import TestModels
 internal import Testing
 
 @Suite struct DiffablePropertyTests {

@@ -1,23 +1,30 @@
 // A naive model of a snapshot: arrays with linear search.
 
-@testable import StrataLists
-@testable import StrataViews
+package import StrataLists
+package import StrataViews
 
-struct ModelSnapshot: Equatable {
-  struct Section: Equatable {
-    var id: Int
-    var items: [Int]
+package struct ModelSnapshot: Equatable {
+  package struct Section: Equatable {
+    package var id: Int
+    package var items: [Int]
+
+    package init(id: Int, items: [Int]) {
+      self.id = id
+      self.items = items
+    }
   }
 
-  var sections: [Section] = []
+  package var sections: [Section] = []
   /// Whether each marked item is reloaded and not only reconfigured.
-  var marks: [Int: Bool] = [:]
-  var sectionMarks: Set<Int> = []
+  package var marks: [Int: Bool] = [:]
+  package var sectionMarks: Set<Int> = []
 
-  var items: [Int] { sections.flatMap(\.items) }
-  var ids: [Int] { sections.map(\.id) }
+  package init() {}
 
-  func place(_ item: Int) -> ListIndex? {
+  package var items: [Int] { sections.flatMap(\.items) }
+  package var ids: [Int] { sections.map(\.id) }
+
+  package func place(_ item: Int) -> ListIndex? {
     for (section, content) in sections.enumerated() {
       if let place = content.items.firstIndex(of: item) { return ListIndex(section: section, item: place) }
     }
@@ -40,7 +47,7 @@ extension ModelSnapshot {
     sections[section].items = sections[section].items.flatMap { $0 == Self.marker ? items : [$0] }
   }
 
-  mutating func append(_ items: [Int], _ section: Int?) throws(DiffableSnapshotError) {
+  package mutating func append(_ items: [Int], _ section: Int?) throws(DiffableSnapshotError) {
     var place = sections.count - 1
     if let section {
       guard let known = ids.firstIndex(of: section) else { throw .unknownSection("\(section)") }
@@ -50,12 +57,12 @@ extension ModelSnapshot {
     try put(items, place, sections[place].items.count)
   }
 
-  mutating func insert(_ items: [Int], by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
+  package mutating func insert(_ items: [Int], by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
     guard let place = place(other) else { throw .unknownItem("\(other)") }
     try put(items, place.section, place.item + (isAfter ? 1 : 0))
   }
 
-  mutating func move(_ item: Int, by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
+  package mutating func move(_ item: Int, by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
     guard let from = place(item) else { throw .unknownItem("\(item)") }
     guard place(other) != nil else { throw .unknownItem("\(other)") }
     if item == other { return }
@@ -64,21 +71,21 @@ extension ModelSnapshot {
     sections[to.section].items.insert(item, at: to.item + (isAfter ? 1 : 0))
   }
 
-  mutating func delete(_ items: [Int]) {
+  package mutating func delete(_ items: [Int]) {
     for section in sections.indices { sections[section].items.removeAll { items.contains($0) } }
     for item in items { marks[item] = nil }
   }
 
-  mutating func deleteAll() { delete(items) }
+  package mutating func deleteAll() { delete(items) }
 
-  mutating func replace(_ section: Int, _ items: [Int]) throws(DiffableSnapshotError) {
+  package mutating func replace(_ section: Int, _ items: [Int]) throws(DiffableSnapshotError) {
     guard let place = ids.firstIndex(of: section) else { throw .unknownSection("\(section)") }
     let before = sections[place].items
     try put(items, place, before.count)
     delete(before.filter { !items.contains($0) })
   }
 
-  mutating func mark(_ items: [Int], isReload: Bool) throws(DiffableSnapshotError) {
+  package mutating func mark(_ items: [Int], isReload: Bool) throws(DiffableSnapshotError) {
     for item in items where place(item) == nil { throw .unknownItem("\(item)") }
     for item in items { marks[item] = isReload || marks[item] == true }
   }
@@ -87,7 +94,9 @@ extension ModelSnapshot {
 // MARK: Sections
 
 extension ModelSnapshot {
-  mutating func appendSections(_ ids: [Int]) throws(DiffableSnapshotError) { try put(ids, sections.count) }
+  package mutating func appendSections(_ ids: [Int]) throws(DiffableSnapshotError) {
+    try put(ids, sections.count)
+  }
 
   private mutating func put(_ ids: [Int], _ place: Int) throws(DiffableSnapshotError) {
     for (number, id) in ids.enumerated() where ids[..<number].contains(id) {
@@ -99,14 +108,14 @@ extension ModelSnapshot {
     sections = sections.flatMap { $0.id == Self.marker ? run : [$0] }
   }
 
-  mutating func insertSections(
+  package mutating func insertSections(
     _ ids: [Int], by other: Int, isAfter: Bool
   ) throws(DiffableSnapshotError) {
     guard let place = self.ids.firstIndex(of: other) else { throw .unknownSection("\(other)") }
     try put(ids, place + (isAfter ? 1 : 0))
   }
 
-  mutating func moveSection(_ id: Int, by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
+  package mutating func moveSection(_ id: Int, by other: Int, isAfter: Bool) throws(DiffableSnapshotError) {
     guard let from = ids.firstIndex(of: id) else { throw .unknownSection("\(id)") }
     guard ids.contains(other) else { throw .unknownSection("\(other)") }
     if id == other { return }
@@ -115,20 +124,20 @@ extension ModelSnapshot {
     sections.insert(section, at: to + (isAfter ? 1 : 0))
   }
 
-  mutating func deleteSections(_ ids: [Int]) {
+  package mutating func deleteSections(_ ids: [Int]) {
     for section in sections where ids.contains(section.id) { delete(section.items) }
     sections.removeAll { ids.contains($0.id) }
     sectionMarks.subtract(ids)
   }
 
-  mutating func reloadSections(_ ids: [Int]) { sectionMarks.formUnion(ids.filter(self.ids.contains)) }
+  package mutating func reloadSections(_ ids: [Int]) { sectionMarks.formUnion(ids.filter(self.ids.contains)) }
 }
 
 // MARK: Comparing
 
 extension ModelSnapshot {
   /// The results in which a snapshot differs from the model.
-  func differences(_ snapshot: DiffableSnapshot<Int, Int>, lookups: Range<Int>) -> [String] {
+  package func differences(_ snapshot: DiffableSnapshot<Int, Int>, lookups: Range<Int>) -> [String] {
     var found: [String] = []
     func require(_ holds: Bool, _ what: @autoclosure () -> String) { if !holds { found.append(what()) } }
     require(snapshot.sectionIdentifiers == ids, "sections")
