@@ -313,7 +313,7 @@ private struct Model {
     recordsTouches: Bool
   ) throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    for round in 0..<300 {
+    for round in 0..<100 {
       let history = try history(&random)
       var model = Model(recordsTouches: recordsTouches)
       for (index, script) in history.scripts.enumerated() {

@@ -27,7 +27,7 @@ internal import Testing
     let store = try StateStore.open(disk, options: former)
     var events = StateEvents(seed: random.next())
     events.rowCount = 3
-    for _ in 0..<Int.random(in: 30...70, using: &random) { try events.append(to: store) }
+    for _ in 0..<Int.random(in: 20...45, using: &random) { try events.append(to: store) }
     let historian = try #require(store.projector(folding).historian)
     try historian.recordBlocking(writesRest: true)
     let runs = try #require(historian.runs())

@@ -62,6 +62,12 @@ enum HistoryStore {
     return options
   }
 
+  /// How many appends a random history has. What compares each of its states takes time with the square of it, so that
+  /// most are short, and some are long enough for merges of merged runs.
+  static func appendCount(_ random: inout SeededGenerator) -> Int {
+    Int.random(in: Int.random(in: 0..<5, using: &random) == 0 ? 25...60 : 3...24, using: &random)
+  }
+
   /// The state at each sequence, by a replay of the log.
   static func replayed(_ store: EventStore, _ folding: Folding) throws -> [TableSet] {
     var states = [TableSet(recordsTouches: folding.recordsTouches)]

@@ -21,7 +21,7 @@ internal import Testing
       let historian = try #require(Historian(store.log, StateStore.documents))
       var events = StateEvents(seed: random.next())
       events.rowCount = [2, 40, 200].randomElement(using: &random)!
-      for _ in 0..<Int.random(in: 30...150, using: &random) { try events.append(to: store) }
+      for _ in 0..<Int.random(in: 30...90, using: &random) { try events.append(to: store) }
       try historian.recordBlocking()
       let set = try #require(historian.runs())
       let fold = Fold(store.log, StateStore.documents)
