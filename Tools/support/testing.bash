@@ -8,18 +8,18 @@ testing=(
   -Xswiftc -DSTRATA_CHECKED_LOCKS
 )
 
-# The modules of tests are not optimised, since that takes most of the time of a build, and they spend theirs in the
-# modules that they test. Those of tables, which compare every state with a model, would take half as long again, and
-# are. A package cannot say so of a target: the driver calls the compiler through this script instead. It names the
-# compiler by its path, since it is also called without an environment.
-compiler=$(dirname "$(readlink -f "$(command -v swiftc)")")/swift-frontend
+# Most modules of tests are not optimised, since that takes much of the time of a build, and they spend theirs in the
+# modules that they test. Those of the log and of tables, which compare all that is left of a damaged or past store with
+# models, would take twice as long, and are. A package cannot say so of a target: the driver calls the compiler through
+# this script instead. It names the compiler by its path, since it is also called without an environment.
+compiler=$(swiftc -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1/bin/swift-frontend|p')
 if [ -x "$compiler" ]; then
   mkdir -p .build
   cat >.build/testing-compiler <<END
 #!/bin/sh
 for argument; do
   case "\$before \$argument" in
-    "-module-name StrataTablesTests") ;;
+    "-module-name StrataLogTests" | "-module-name StrataTablesTests") ;;
     "-module-name "*Tests) set -- "\$@" -Onone ;;
   esac
   before=\$argument
