@@ -24,6 +24,16 @@ struct ArgumentTests {
     #expect(try DocumentValue(json: json.errors)["error"]?["code"] == 64)
   }
 
+  @Test(arguments: [
+    (["diff", "-5.."], "write head~5..;"), (["at", "-2"], "write head~2;"),
+    (["log", "-n", "-1"], "'-1' is no number of lines (-n)"), (["log", "--lines", "-3"], "0 or more"),
+  ])
+  func `for a signed number the error says what to write`(arguments: [String], words: String) async throws {
+    let folder = try await SampleFolder.sample()
+    let outcome = try await LogreplayProcess([arguments[0], folder.store] + arguments.dropFirst()).wait()
+    #expect(outcome.code == 64 && outcome.errors.contains(words), "\(outcome)")
+  }
+
   @Test(arguments: [["log", ""], ["diff", ""], ["diff", "5", ""], ["diff", "", "5"]])
   func `an empty point is not the begin or the end of a range`(arguments: [String]) async throws {
     let folder = try await SampleFolder.list()

@@ -108,6 +108,15 @@ struct CommandTests {
     #expect(at7.code == 0, "\(at7)")
     let atEnd = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", chain)
     #expect(atEnd.code == 68 && atEnd.errors.contains("SEQ@\(chain)"), "\(atEnd)")
+    #expect(atEnd.output.hasPrefix("another log: 1 segment"), "\(atEnd)")
+    for (expected, isMatch) in [(chain, false), (String(shown), true)] {
+      let outcome = try await LogreplayProcess.run(
+        "verify", folder.store, "--expect-chain", expected, "-o", "json")
+      let json = try DocumentValue(json: outcome.output)
+      #expect(json["ok"] == .bool(isMatch) && json["chainMatches"] == .bool(isMatch), "\(outcome)")
+    }
+    let plain = try await LogreplayProcess.run("verify", folder.store, "-o", "json")
+    #expect(try DocumentValue(json: plain.output)["chainMatches"] == nil)
     let none = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", "7@x")
     #expect(none.code == 64 && none.errors.contains("16 hex digits"), "\(none)")
   }

@@ -56,8 +56,15 @@ enum CommandArguments {
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.
   static let takesJoined: Set<String> = ["-o", "-n"]
 
-  /// Throws if a signed number is an argument by itself: the parser would read it as options.
+  /// Throws if a signed number is an argument by itself, or a number of lines: the parser would read it as options.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {
+    let words = arguments.prefix { $0 != "--" }
+    for (option, value) in zip(words, words.dropFirst()) where ["-n", "--lines"].contains(option) {
+      guard value.hasPrefix("-"), value.dropFirst().isDigits else { continue }
+      throw CommandFailure(
+        ExitStatus.usage, "'\(value)' is no number of lines", at: option,
+        next: "give a number that is 0 or more")
+    }
     try checkSigns(arguments) { $0.hasPrefix("-") }
   }
 
@@ -78,11 +85,12 @@ enum CommandArguments {
       guard argument.hasPrefix("-"), argument.dropFirst().prefix(1).isDigits,
         index == 0 || !isOption(arguments[index - 1])
       else { continue }
-      let number = argument.dropFirst()
+      let number = argument.dropFirst().prefix { $0 != "." }
+      let rest = argument.dropFirst(1 + number.count)
       throw CommandFailure(
         ExitStatus.usage, "'\(argument)' is not a point", at: argument,
-        next: number.isDigits
-          ? "write head~\(number) for that many appends before the head"
+        next: number.isDigits && (rest.isEmpty || rest.hasPrefix(".."))
+          ? "write head~\(number)\(rest); head~N is N appends before the head"
           : "see logreplay help; write -- before arguments that begin with - and are not options")
     }
   }

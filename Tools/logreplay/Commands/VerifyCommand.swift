@@ -39,17 +39,27 @@ struct VerifyCommand: BlockingCommand {
     }
     let expectation = try expectation()
     let report = try check()
+    // Of a damaged log the chain says nothing more.
+    let compared = report.isOK || report.isOnlyTorn ? expectation : nil
+    let mismatch = try compared.flatMap(mismatch)
+    let chain = compared.map { _ in mismatch == nil }
     var writer = OutputWriter()
     if output.format.isJSON {
-      writer.bytes += report.json + [UInt8(ascii: "\n")]
+      writer.bytes += report.json(hasExpectedChain: chain) + [UInt8(ascii: "\n")]
     } else {
       let people = PeopleText(zone: output.zone, isColored: output.isColored)
-      writer.bytes += report.text(path: target.store, people: people).utf8
+      writer.bytes += report.text(hasExpectedChain: chain, people: people).utf8
     }
     try writer.flush()
-    if !report.isOK, !report.isOnlyTorn { throw ExitCode(report.exitCode) }
-    if let expectation { try expectation.check(try OpenedStore.open(target.store)) }
+    if let mismatch { throw mismatch }
     if report.exitCode != 0 { throw ExitCode(report.exitCode) }
+  }
+
+  /// Why the log is not the expected one; nil if it is.
+  private func mismatch(_ expectation: ExpectedChain) throws -> (any Error)? {
+    let opened = try OpenedStore.open(target.store)
+    do { try expectation.check(opened) } catch { return error }
+    return nil
   }
 
   private func expectation() throws(CommandFailure) -> ExpectedChain? {
@@ -86,20 +96,22 @@ extension VerifyReport {
     return isOnlyUnsupported ? ExitStatus.unsupported : ExitStatus.corrupt
   }
 
-  var json: [UInt8] {
+  /// - Parameter hasExpectedChain: nil if none was expected, or damage says enough.
+  func json(hasExpectedChain: Bool?) -> [UInt8] {
     var checked = JSONLine()
     checked.field("segments", segments)
     checked.field("blocks", blocks)
     checked.field("events", events)
     var line = JSONLine.document()
-    line.field("ok", isOK)
+    line.field("ok", isOK && hasExpectedChain != false)
+    if let hasExpectedChain { line.field("chainMatches", hasExpectedChain) }
     line.raw("checked", checked.finish())
     line.array("findings", findings.map(\.json))
     return line.finish()
   }
 
   /// A line for each finding with what is wrong, where, and what to do; then a line with what was checked.
-  func text(path: String, people: PeopleText) -> String {
+  func text(hasExpectedChain: Bool?, people: PeopleText) -> String {
     var text = ""
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
@@ -107,7 +119,12 @@ extension VerifyReport {
       let what = "\(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)"
       text += "\(name): \(PeopleText.printable(what))\n"
     }
-    let verdict = isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
+    let verdict =
+      if hasExpectedChain == false {
+        people.colored("another log", .red)
+      } else {
+        isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
+      }
     let counts = [counted(segments, "segment"), counted(blocks, "block"), counted(events, "event")]
     return text + "\(verdict): \(counts.joined(separator: ", "))\n"
   }
