@@ -108,7 +108,7 @@ struct CommandTests {
     #expect(at7.code == 0, "\(at7)")
     let atEnd = try await LogreplayProcess.run("verify", folder.store, "--expect-chain", chain)
     #expect(atEnd.code == 68 && atEnd.errors.contains("SEQ@\(chain)"), "\(atEnd)")
-    #expect(atEnd.output.hasPrefix("another log: 1 segment"), "\(atEnd)")
+    #expect(atEnd.output.hasPrefix("another chain: 1 segment"), "\(atEnd)")
     for (expected, isMatch) in [(chain, false), (String(shown), true)] {
       let outcome = try await LogreplayProcess.run(
         "verify", folder.store, "--expect-chain", expected, "-o", "json")

@@ -121,7 +121,7 @@ extension VerifyReport {
     }
     let verdict =
       if hasExpectedChain == false {
-        people.colored("another log", .red)
+        people.colored("another chain", .red)
       } else {
         isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
       }
