@@ -130,8 +130,12 @@ public final class SimulatedDisk: Sendable {
     set { state.withLock { $0.capacity = newValue } }
   }
 
-  /// The size of all files together, in bytes.
+  /// The size of all files together, in bytes. A file that was removed counts until the last that has it open closes it:
+  /// that may be a thread of a log that was just closed.
   package var usedSize: Int { state.withLock { $0.image.usedSize(open: $0.openInodes) } }
+
+  /// The size of the files that have a name, in bytes. A disk with this capacity stays full when others close theirs.
+  package var namedSize: Int { state.withLock { $0.image.usedSize(open: []) } }
 
   /// The number of calls so far: reads, writes, syncs, and all others that may fail. It counts those that failed too.
   public var operationCount: Int { state.withLock { $0.operationCount } }

@@ -178,7 +178,7 @@ import Testing
     let tail = [UInt8](repeating: 7, count: 99)
     let segment = Self.layout.segment(1)
     store.disk.replace(segment, store.disk.contents(segment)! + tail)
-    store.disk.capacity = store.disk.usedSize
+    store.disk.capacity = store.disk.namedSize
     let before = store.disk.evidence(of: FaultStore.layout)
     let log = try Log.openWriter(store.disk, path: FaultStore.root, options: store.options)
     #expect(log.tornBytes == 99 && store.model.difference(from: log, countMin: 4) == nil)

@@ -188,8 +188,7 @@ import Testing
     var (disk, model) = try Self.prepared(isTorn: true)
     // HEAD must be there: a disk without room cannot get one.
     try Log.openWriter(disk, path: Self.path, options: Self.options(.synced)).close()
-    // Not `usedSize`: a thread of a closed log may still have a removed file open, and would give room when it ends.
-    disk.capacity = disk.paths.reduce(0) { $0 + (disk.contents($1)?.count ?? 0) }
+    disk.capacity = disk.namedSize
     let layout = StoreLayout(root: Self.path)
     let log = try Log.openWriter(disk, path: Self.path, options: Self.options(.synced))
     let segment = layout.segment(log.mark.segment)
@@ -200,7 +199,7 @@ import Testing
       #expect(disk.contents(segment) == bytes)
       #expect(model.difference(from: log, countMin: model.appends.count) == nil)
     }
-    disk.capacity = disk.usedSize + 99
+    disk.capacity = disk.namedSize + 99
     #expect(throws: StoreError.self) { try log.appendBlocking(append.draft()) }
     disk.capacity = nil
     model.add(append, time: try log.appendBlocking(append.draft()).time)
