@@ -41,25 +41,26 @@ struct VerifyCommand: BlockingCommand {
     let report = try check()
     // Of a damaged log the chain says nothing more.
     let compared = report.isOK || report.isOnlyTorn ? expectation : nil
-    let mismatch = try compared.flatMap(mismatch)
-    let chain = compared.map { _ in mismatch == nil }
+    let (isExpected, problem) = compared.map(compare) ?? (nil, nil)
     var writer = OutputWriter()
     if output.format.isJSON {
-      writer.bytes += report.json(hasExpectedChain: chain) + [UInt8(ascii: "\n")]
+      writer.bytes += report.json(hasExpectedChain: isExpected) + [UInt8(ascii: "\n")]
     } else {
       let people = PeopleText(zone: output.zone, isColored: output.isColored)
-      writer.bytes += report.text(hasExpectedChain: chain, people: people).utf8
+      writer.bytes += report.text(hasExpectedChain: isExpected, people: people).utf8
     }
     try writer.flush()
-    if let mismatch { throw mismatch }
+    if let problem { throw problem }
     if report.exitCode != 0 { throw ExitCode(report.exitCode) }
   }
 
-  /// Why the log is not the expected one; nil if it is.
-  private func mismatch(_ expectation: ExpectedChain) throws -> (any Error)? {
-    let opened = try OpenedStore.open(target.store)
-    do { try expectation.check(opened) } catch { return error }
-    return nil
+  /// Whether the log is the expected one, and why not. If it cannot be read any more, that alone is the problem.
+  private func compare(_ expectation: ExpectedChain) -> (isExpected: Bool?, problem: (any Error)?) {
+    do {
+      let opened = try OpenedStore.open(target.store)
+      do { try expectation.check(opened) } catch { return (false, error) }
+      return (true, nil)
+    } catch { return (nil, error) }
   }
 
   private func expectation() throws(CommandFailure) -> ExpectedChain? {
