@@ -6,14 +6,20 @@ package struct PathParts: Hashable, Sendable {
   package var names: [String]
 
   package init(_ path: String) {
-    names = []
-    for name in path.utf8.split(separator: UInt8(ascii: "/")) {
-      let name = String(Substring(name))
-      switch name {
-      case ".": continue
-      case "..": _ = names.popLast()
-      default: names.append(name)
+    var path = path
+    names = path.withUTF8 { bytes in
+      var names: [String] = []
+      var begin = 0
+      while begin < bytes.count {
+        let end = bytes[begin...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+        switch String(decoding: bytes[begin..<end], as: UTF8.self) {
+        case "", ".": break
+        case "..": _ = names.popLast()
+        case let name: names.append(name)
+        }
+        begin = end + 1
       }
+      return names
     }
   }
 

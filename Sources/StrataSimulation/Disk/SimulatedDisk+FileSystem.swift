@@ -8,6 +8,7 @@ extension SimulatedDisk: FileSystem {
   package func createDirectory(_ path: String) throws(StoreError) {
     let parts = PathParts(path)
     let firstMissing = try perform(.createDirectory, path) { (state) throws(StoreError) -> Int? in
+      if case .success(.folder) = state.image.node(at: parts) { return nil }
       for count in 0...parts.names.count {
         switch state.image.node(at: PathParts(names: parts.names.prefix(count))) {
         case .success(.folder): continue
