@@ -90,7 +90,7 @@ internal import Testing
       try store.closeBlocking()
     }
     // Few histories may happen to have no such point.
-    if runs.count >= 100 { #expect(partial > runs.count / 10, "\(partial)") }
+    if runs.count >= 100 { #expect(partial > runs.count / 20, "\(partial)") }
   }
 
   @Test(arguments: [ProgramCalls.none, .keys])

@@ -68,7 +68,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(parts: 2)
+    let runs = StateRuns(parts: 4)
     var (calls, fromHistory, changes, merges) = (0, 0, 0, 0)
     while runs.isShort {
       let seed = random.next()
@@ -112,7 +112,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    // A writer of small pages makes thousands of calls. At each sixteenth, on average, a list is read.
+    // A writer of small pages makes thousands of calls. At each thirtieth, on average, a list is read.
     let runs = StateRuns(parts: 5)
     var (merges, calls, fromHistory) = (0, 0, 0)
     while runs.next() {
@@ -124,7 +124,7 @@ internal import Testing
       let state = Lock((isReading: false, random: SeededGenerator(seed: seed), count: 0, fromHistory: 0))
       pair.disk.onOperation { call in
         let own = state.withLock { state -> SeededGenerator? in
-          guard !state.isReading, Int.random(in: 0..<16, using: &state.random) == 0 else { return nil }
+          guard !state.isReading, Int.random(in: 0..<30, using: &state.random) == 0 else { return nil }
           (state.isReading, state.count) = (true, state.count + 1)
           return state.random.split()
         }
@@ -156,7 +156,7 @@ internal import Testing
 
   @Test func `fault 96: a list whose history lost files, or has damaged ones, is that of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 3)
     var (lost, replays, fromHistory) = (0, 0, 0)
     while runs.next() {
       let pair = try Self.pair(&random, keepsAll: true)

@@ -163,7 +163,7 @@ internal import Testing
 
   @Test func `fault 80: a reader whose writer replaces runs during any of its calls answers right`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (calls, found) = (0, 0)
     while runs.isShort {
       let seed = random.next()
@@ -267,7 +267,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 3)
     var (missing, damaged) = (0, 0)
     while runs.next() {
       let pair = try Pair(&random, StateStore.documents)
@@ -306,7 +306,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 3)
     let folding = StateStore.documents
     while runs.isShort {
       var options = HistoryStore.options(&random)

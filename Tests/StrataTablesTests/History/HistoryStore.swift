@@ -63,9 +63,11 @@ enum HistoryStore {
   }
 
   /// How many appends a random history has. What compares each of its states takes time with the square of it, so that
-  /// most are short, and some are long enough for merges of merged runs.
+  /// most are short, and some are long enough for merges of merged runs. Where more histories are asked for than in an
+  /// ordinary run, more of them are long.
   static func appendCount(_ random: inout SeededGenerator) -> Int {
-    Int.random(in: Int.random(in: 0..<5, using: &random) == 0 ? 25...60 : 3...24, using: &random)
+    let isLong = Int.random(in: 0..<(StateRuns.isLong ? 5 : 9), using: &random) == 0
+    return Int.random(in: isLong ? 25...60 : 3...(StateRuns.isLong ? 24 : 16), using: &random)
   }
 
   /// The state at each sequence, by a replay of the log.
@@ -109,13 +111,13 @@ enum HistoryStore {
   ///
   /// - Parameters:
   ///   - states: those of a replay, if there are any.
-  ///   - sequences: those that are looked at; nil for all that the runs have.
+  ///   - sequences: those that are looked at; nil for all that the runs have, in an ordinary run a dozen of them.
   static func difference(
     _ runs: RunSet, _ store: EventStore, _ folding: Folding, from states: [TableSet]? = nil,
     at sequences: [UInt64]? = nil
   ) throws -> String? {
     let states = try states ?? replayed(store, folding)
-    for sequence in sequences ?? Array(runs.begin + 1..<runs.end + 1) {
+    for sequence in sequences ?? looked(runs) {
       let set = try runs.tables(
         at: sequence, recordsTouches: folding.recordsTouches, store.log.options.runLimits)
       let difference = try StateAnswers(set, of: store).difference(
@@ -126,6 +128,12 @@ enum HistoryStore {
       }
     }
     return nil
+  }
+
+  /// The sequences that runs have; in an ordinary run some twelve of them, and others where the runs end elsewhere.
+  private static func looked(_ runs: RunSet) -> [UInt64] {
+    let step = StateRuns.isLong ? 1 : max(1, Int(runs.end - runs.begin) / 12)
+    return stride(from: runs.end, to: runs.begin, by: -step).reversed()
   }
 
   /// Some of the sequences that runs have: the first and the last, where up to three runs end, and five others. For a test

@@ -14,9 +14,9 @@ internal import Testing
     var (inMemory, withoutRuns, dropped) = (0, 0, 0)
     while runs.next() {
       let changeCountMax = Int.random(in: 5...60, using: &random)
-      var past = try KeptPastTests.Past(&random, appends: 3...30, changeCountMax: changeCountMax)
+      var past = try KeptPastTests.Past(&random, appends: 3...20, changeCountMax: changeCountMax)
       let historian = past.historian
-      for _ in 0..<Int.random(in: 1...4, using: &random) {
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
         for _ in 0..<Int.random(in: 1...9, using: &random) { try past.events.append(to: past.store) }
         if Bool.random(using: &random) { try historian.recordBlocking() }
         let states = try HistoryStore.replayed(past.store, past.folding)

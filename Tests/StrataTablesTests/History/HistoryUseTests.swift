@@ -71,7 +71,7 @@ internal import Testing
 
   @Test(.onItsOwnThread) func `a row at a point, and its history, are those of the log`() async throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var originCount = 0
     while runs.next() {
       let store = try Self.filled(&random, SimulatedDisk())

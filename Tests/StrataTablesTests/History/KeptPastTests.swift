@@ -211,8 +211,8 @@ internal import Testing
     var met = HistoryStore.Met()
     var (sections, sectionsMax, problems, directReads, rebirths) = (0, 0, 0, 0, 0)
     let counter = PastCounter()
-    // Of several hundred sections, a state takes long to compare: a few histories, at every sixteenth sequence.
-    let runs = hasManySections ? StateRuns(3) : StateRuns()
+    // Of several hundred sections, a state takes long to compare: a few histories, at every fiftieth sequence.
+    let runs = hasManySections ? StateRuns(2) : StateRuns()
     while runs.next() {
       let past = try Past(
         &random, appends: hasManySections ? 800...900 : nil, hasManySections: hasManySections)
@@ -220,7 +220,7 @@ internal import Testing
       let set = try #require(past.historian.runs())
       #expect(set.runs.allSatisfy { $0.keys.count == 2 })
       var (now, gone): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
-      let step: UInt64 = hasManySections ? 16 : 1
+      let step: UInt64 = hasManySections ? 50 : 1
       for sequence in stride(from: set.end, to: set.begin, by: -Int(step)) {
         let state = try past.unread(sequence, counter)
         let view = try #require(state[past.table].view(past.definition.identity))
@@ -246,9 +246,9 @@ internal import Testing
         + "direct reads \(directReads), rebirths \(rebirths)")
     guard !hasManySections else { return #expect(sectionsMax > 200, "\(sectionsMax)") }
     #expect(
-      met.states > 5 * runs.count && met.bases > 0 && met.merged > runs.count / 4, "\(met)")
+      met.states > 5 * runs.count && met.bases > 0 && met.merged > runs.count / 8, "\(met)")
     #expect(
-      sections > met.states && problems > 0 && directReads > met.states && rebirths > runs.count / 8,
+      sections > met.states && problems > 0 && directReads > met.states && rebirths > runs.count / 20,
       "\(sections), \(problems), \(directReads), \(rebirths)")
   }
 

@@ -138,7 +138,7 @@ extension KeySet {
       }
       try past.store.closeBlocking()
     }
-    #expect(min(met.borders, met.near) > runs.count, "\(met)")
+    #expect(min(met.borders, met.near) > runs.count / 4, "\(met)")
   }
 
   /// A directory of parts of some pages, groups and keys each, of which so many are there at the end.

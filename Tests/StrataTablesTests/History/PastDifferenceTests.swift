@@ -240,7 +240,7 @@ internal import Testing
   @Test func `after an erasure, what differs from a state of before it is what was erased, too`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var changed = 0
-    let runs = StateRuns(isLight: true)
+    let runs = StateRuns(parts: 2, isLight: true)
     while runs.next() {
       let past = try Past(&random, appends: 10...40)
       let before = try HistoryStore.replayed(past.store, past.folding)

@@ -243,7 +243,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var erased = 0
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random, costs: Self.costs[1])

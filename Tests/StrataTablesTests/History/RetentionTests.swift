@@ -89,7 +89,7 @@ internal import Testing
     while runs.next() {
       var past = try Bounded(&random)
       var begin: UInt64 = 0
-      for step in 0..<8 {
+      for step in 0..<6 {
         try past.append(Int.random(in: 1...12, using: &random))
         let isErased = Int.random(in: 0..<12, using: &random) == 0
         if isErased {
@@ -103,7 +103,7 @@ internal import Testing
           #expect((past.historian.runs()?.begin ?? 0) == begin, "run \(runs.count), step \(step)")
         }
         guard let set = try past.record() else { continue }
-        let sequences = step == 7 ? nil : HistoryStore.some(of: set, &random)
+        let sequences = step == 5 ? nil : HistoryStore.some(of: set, &random)
         let difference = try HistoryStore.difference(set, past.store, past.folding, at: sequences)
         try #require(difference == nil, "run \(runs.count), step \(step)")
         let misfit = try past.misfit(set)
@@ -129,7 +129,7 @@ internal import Testing
 
   @Test func `what went is replayed, what is there is read, and the counts say which`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (read, replayed) = (0, 0)
     while runs.next() {
       var past = try Bounded(&random)
@@ -295,7 +295,7 @@ internal import Testing
   @Test func `a base that is made at the front has the keys of kept lists`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let definition = StateKeptViewTests.definition("kept", calls: .keys)
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var fronts = 0
     while runs.next() {
       var past = try Bounded(&random, nil, StateStore.documents)

@@ -36,7 +36,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (nameless, many) = (0, 0)
     while runs.next() {
       var options = HistoryStore.options(&random, keepsAll: false)
@@ -116,7 +116,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     let definition = StateKeptViewTests.definition("kept", calls: .keys)
     let folding = StateStore.documents
     var (lost, read, erased) = (0, 0, 0)

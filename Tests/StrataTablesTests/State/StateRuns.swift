@@ -9,6 +9,11 @@ internal import Testing
 /// environment variable `RUNS` asks for more, and never for fewer. A build without
 /// optimisation takes some fifty times as long for each, and runs a twentieth.
 final class StateRuns {
+  private static let asked = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) }
+
+  /// Whether more is asked for than in an ordinary run.
+  static var isLong: Bool { asked != nil }
+
   let countMin: Int
   private(set) var count = 0
   private let test: String
@@ -19,7 +24,7 @@ final class StateRuns {
   ///   - parts: the number of tests, or of arguments of a test, that share `usual` and `RUNS`.
   ///   - isLight: whether one takes so little that a build without optimisation runs as many.
   init(_ usual: Int = 500, parts: Int = 1, isLight: Bool = false) {
-    let asked = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 0
+    let asked = Self.asked ?? 0
     #if DEBUG
       let divisor = isLight ? parts : 20 * parts
     #else
