@@ -102,9 +102,9 @@ internal import Testing
     var met = (steps: 0, backwards: 0)
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random)
-      try walk.append(Int.random(in: 5...50, using: &random))
+      try walk.append(Int.random(in: 5...30, using: &random))
       var sequence: UInt64 = 0
-      for move in 0..<30 {
+      for move in 0..<20 {
         // Runs are written and merged meanwhile, and the newest events are in none.
         if Int.random(in: 0..<8, using: &random) == 0 {
           try walk.append(Int.random(in: 1...9, using: &random), records: Bool.random(using: &random))
@@ -118,7 +118,7 @@ internal import Testing
       met = (met.steps + walk.met.steps, met.backwards + walk.met.backwards)
       try walk.store.closeBlocking()
     }
-    #expect(met.steps > 4 * runs.count && met.backwards > runs.count, "\(met)")
+    #expect(met.steps > 2 * runs.count && met.backwards > runs.count / 2, "\(met)")
   }
 
   @Test
