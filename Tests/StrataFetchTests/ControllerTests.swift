@@ -6,6 +6,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+internal import StrataLog
 internal import StrataTables
 internal import StrataTesting
 internal import Testing
@@ -433,7 +434,10 @@ nonisolated struct Chore: Codable, Identifiable, Sendable, Equatable {
     #expect(backward.insertions.map(\.id) == [3])
     let time = try #require(store.lastTime)
     #expect(try await list.snapshot(at: .time(time)).itemIdentifiers == [2, 0, 1])
-    await #expect(throws: ListError.self) { try await list.snapshot(at: .sequence(99)) }
+    let end = store.head.sequence
+    await #expect(throws: ListError.store(.position(.beyondEnd(sequence: 99, last: end)))) {
+      try await list.snapshot(at: .sequence(99))
+    }
   }
 
   @Test

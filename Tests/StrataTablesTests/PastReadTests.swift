@@ -56,8 +56,9 @@ import Testing
           try await documents["\(id)", at: point] == all.first { $0.id == "\(id)" }, "\(id) at \(point)")
       }
     }
-    await #expect(throws: StoreError.self) {
-      try await documents["1", at: .sequence(store.head.sequence + 1)]
+    let end = store.head.sequence
+    await #expect(throws: StoreError.position(.beyondEnd(sequence: end + 1, last: end))) {
+      try await documents["1", at: .sequence(end + 1)]
     }
   }
 

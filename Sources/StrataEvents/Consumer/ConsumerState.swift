@@ -68,14 +68,14 @@ struct ConsumerState: Codable, Equatable {
   init?(_ event: RecordedEvent) throws(StoreError) {
     guard event.type != Self.deleted else { return nil }
     guard event.state == .whole, event.type == Self.saved else {
-      throw .invalid(
+      throw .undecodable(
         what:
           "\(event.stream) does not say where its consumer is: event \(event.sequence) is \(event.state), "
           + "and of type \(event.type)",
         next: "delete the consumer, and begin it anew where it should go on")
     }
     do { self = try event.payload.document().decode(Self.self) } catch {
-      throw .invalid(
+      throw .undecodable(
         what:
           "the state of the consumer in \(event.stream), event \(event.sequence), cannot be read: \(error)",
         next: "delete the consumer, and begin it anew where it should go on")

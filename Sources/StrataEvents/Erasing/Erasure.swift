@@ -52,7 +52,7 @@ extension Erasure {
     sequences = []
     for pair in order.sequences {
       guard pair.count == 2, pair[0] <= pair[1] else {
-        throw .invalid(what: "event \(event.sequence) orders an erasure of something that is not a range")
+        throw .undecodable(what: "event \(event.sequence) orders an erasure of something that is not a range")
       }
       sequences.append(pair[0]...pair[1])
     }
@@ -68,7 +68,7 @@ extension Erasure {
     _ type: Value.Type, _ event: RecordedEvent
   ) throws(StoreError) -> Value {
     do { return try CBORDecoder().decode(type, from: event.payload.bytes) } catch {
-      throw .invalid(what: "event \(event.sequence) of type \(event.type) cannot be read: \(error)")
+      throw .undecodable(what: "event \(event.sequence) of type \(event.type) cannot be read: \(error)")
     }
   }
 }

@@ -113,8 +113,10 @@ extension StoreError {
   /// That holds if the error is about a part of the log, a call that the system refused, one of the store's folders, or
   /// the order or one of its notes. The order is tried again later.
   var canWait: Bool {
-    if case .invalid = self { return true }
-    return isLocal || reason == .linked
+    switch self {
+    case .invalid, .undecodable: true
+    default: isLocal || reason == .linked
+    }
   }
 }
 

@@ -40,7 +40,7 @@ extension DomainEvent {
   }
 
   /// Returns the values that an event represents now; nil if it has another type or its content was erased. Throws
-  /// `invalid` if the type matches and the event does not decode, or if a strict enum has no such type.
+  /// `undecodable` if the type matches and the event does not decode, or if a strict enum has no such type.
   static func values(of event: RecordedEvent) throws(StoreError) -> [Self]? {
     if let values = try values(of: event, eventDecoding) { return values }
     try refuseUnknown(event)
@@ -62,12 +62,12 @@ extension DomainEvent {
     return values
   }
 
-  /// Throws `invalid` if the type is strict, and should have the event's type and does not.
+  /// Throws `undecodable` if the type is strict, and should have the event's type and does not.
   private static func refuseUnknown(_ event: RecordedEvent) throws(StoreError) {
     guard eventDecoding == .strict, event.state == .whole, eventType.isEmpty, !eventPrefix.isEmpty,
       event.type.utf8.starts(with: eventPrefix.utf8)
     else { return }
-    throw .invalid(
+    throw .undecodable(
       what: "event \(event.sequence) has the type \(event.type), which \(Self.self) does not have",
       next: "add the case, or an upcast from its type")
   }
@@ -87,9 +87,9 @@ extension DomainEvent {
       if let value = try decode(event, form.type, form.payload, plan, decoding) { return value }
     } catch {
       guard form.type != event.type else { throw error }
-      throw .invalid(what: "\(error.what); it was read as \(form.type)", next: error.next)
+      throw .undecodable(what: "\(error.what); it was read as \(form.type)", next: error.next)
     }
-    throw .invalid(
+    throw .undecodable(
       what:
         "an upcast leads from event \(event.sequence) to the type \(form.type), which \(Self.self) does not"
         + " have",

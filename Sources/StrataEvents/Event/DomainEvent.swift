@@ -103,7 +103,7 @@ extension DomainEvent {
       // The synthesized decoding of an enum throws this if the key is not one of its cases.
       return nil
     } catch {
-      throw .invalid(
+      throw .undecodable(
         what: "event \(event.sequence) of type \(event.type) does not decode as \(Self.self): \(error)",
         next: "correct the type, or add an upcast from the form that was recorded")
     }

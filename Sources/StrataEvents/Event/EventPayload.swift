@@ -45,11 +45,11 @@ public struct EventPayload: Hashable, Sendable {
       return .bytes(bytes)
     case .cbor:
       do throws(CodecError) { return try DocumentValue(cbor: bytes) } catch {
-        throw .invalid(what: String(describing: error))
+        throw .undecodable(what: String(describing: error))
       }
     case .json:
       do throws(JSONError) { return try DocumentValue(json: bytes) } catch {
-        throw .invalid(what: String(describing: error))
+        throw .undecodable(what: String(describing: error))
       }
     }
   }

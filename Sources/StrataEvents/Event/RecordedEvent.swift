@@ -30,20 +30,20 @@ public struct RecordedEvent: Sendable, Equatable {
   package var metadataBytes: [UInt8]
   public var state: State
 
-  /// Decodes the metadata. Throws `invalid` if it is damaged, or is not an object.
+  /// Decodes the metadata. Throws `undecodable` if it is damaged, or is not an object.
   public func metadata() throws(StoreError) -> DocumentObject {
     guard !metadataBytes.isEmpty else { return [:] }
     let value: DocumentValue
     do throws(CodecError) { value = try DocumentValue(cbor: metadataBytes) } catch {
-      throw .invalid(what: "the metadata of event \(sequence) is damaged: \(error)")
+      throw .undecodable(what: "the metadata of event \(sequence) is damaged: \(error)")
     }
     guard case .object(let object) = value else {
-      throw .invalid(what: "the metadata of event \(sequence) is not an object")
+      throw .undecodable(what: "the metadata of event \(sequence) is not an object")
     }
     return object
   }
 
-  /// Decodes the payload as a document. Throws `invalid` if it cannot be decoded.
+  /// Decodes the payload as a document. Throws `undecodable` if it cannot be decoded.
   public func document() throws(StoreError) -> DocumentValue { try payload.document() }
 }
 

@@ -120,8 +120,8 @@ extension UpcastPlan {
 extension UpcastPlan {
   /// The newest forms of an event, in order; nil if no upcast applies to it.
   ///
-  /// Every step is applied once on each way from the recorded form: the definitions have no circles. Throws `invalid`
-  /// if a step throws.
+  /// Every step is applied once on each way from the recorded form: the definitions have no circles. Throws
+  /// `undecodable` if a step throws.
   func forms(of event: RecordedEvent) throws(StoreError) -> [EventForm]? {
     guard let entry = entries[event.type], entry.step != nil || entry.defaults != nil else { return nil }
     var forms: [EventForm] = []
@@ -140,13 +140,13 @@ extension UpcastPlan {
         }
         rest += try parts(of: form, step, event).reversed()
       } catch {
-        throw .invalid(
+        throw .undecodable(
           what: "event \(event.sequence) of type \(event.type) cannot be upcast from '\(form.type)': "
             + Self.text(of: error),
           next: "correct the upcast from '\(form.type)', so that it reads what was recorded")
       }
       guard forms.count + rest.count <= Upcast.partCountMax else {
-        throw .invalid(
+        throw .undecodable(
           what:
             "event \(event.sequence) of type \(event.type) becomes more than \(Upcast.partCountMax) events",
           next: "correct the upcasts, so that they split it into fewer")
@@ -185,7 +185,7 @@ extension EventForm {
   /// The payload, which must be an object.
   func object() throws(StoreError) -> DocumentObject {
     guard case .object(let object) = try payload.document() else {
-      throw .invalid(what: "the payload is not an object")
+      throw .undecodable(what: "the payload is not an object")
     }
     return object
   }

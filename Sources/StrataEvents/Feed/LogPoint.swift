@@ -35,7 +35,7 @@ public enum LogPoint: Sendable, Hashable {
 extension EventStore {
   /// The sequence of a point. May block on the disk.
   ///
-  /// Throws `invalid` for a sequence past the end of the log, `trimmed` for one before its first available event, and
+  /// Throws `beyondEnd` for a sequence past the end of the log, `trimmed` for one before its first available event, and
   /// `diverged` for a position of another history.
   ///
   /// - Parameter looks: whether to look for what another process appended or erased since. For a sequence that this
@@ -53,7 +53,7 @@ extension EventStore {
       return position.sequence
     case .sequence(let sequence):
       guard sequence <= mark.sequence else {
-        throw .invalid(what: "sequence \(sequence) is past the end of the log, which is \(mark.sequence)")
+        throw .position(.beyondEnd(sequence: sequence, last: mark.sequence))
       }
       guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
       return sequence

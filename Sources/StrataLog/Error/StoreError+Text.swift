@@ -16,8 +16,10 @@ extension StoreError: CustomStringConvertible {
     case .position(.diverged(let sequence)):
       "the log up to sequence \(sequence) is not the one that was read earlier"
     case .position(.trimmed(let first)): "the log starts at sequence \(first)"
+    case .position(.beyondEnd(let sequence, let last)):
+      "sequence \(sequence) is past the end of the log, which is \(last)"
     case .unavailable(let unavailability): unavailability.what
-    case .invalid(let what, _): what
+    case .invalid(let what, _), .undecodable(let what, _): what
     }
   }
 
@@ -28,7 +30,7 @@ extension StoreError: CustomStringConvertible {
     case .locked(let path, _), .full(let path): path
     case .damaged(let finding): "\(finding.file) at byte \(finding.offset)"
     case .unavailable(let unavailability): unavailability.place
-    case .idReused, .position, .invalid: ""
+    case .idReused, .position, .invalid, .undecodable: ""
     }
   }
 
@@ -42,8 +44,9 @@ extension StoreError: CustomStringConvertible {
     case .full: "make room and try again; nothing acknowledged is lost"
     case .position(.diverged): "read the log again from a sequence that both have in common"
     case .position(.trimmed(let first)): "start at sequence \(first)"
+    case .position(.beyondEnd): "wait until the log has it, or take an earlier one"
     case .unavailable(let unavailability): unavailability.next
-    case .invalid(_, let next): next
+    case .invalid(_, let next), .undecodable(_, let next): next
     }
   }
 

@@ -18,10 +18,13 @@ public enum StoreError: Error, Sendable, Equatable {
   case damaged(StoreFinding)
   /// The disk or the user's quota is full. Nothing of the append remains. Make room and append again.
   case full(path: String)
-  /// The log has no such position: its history is a different one, or it starts later.
+  /// The log has no such position: its history is a different one, it starts later, or it ends before.
   case position(PositionProblem)
   /// The call is valid, but the store cannot carry it out: the reason says why.
   case unavailable(Unavailability)
+  /// An event, or a row that events made, does not decode as what the program reads it as: a sentence that says which, and
+  /// why. The log holds what was written. Correct the type, or change the row.
+  case undecodable(what: String, next: String)
   /// An argument is invalid, or exceeds what the options or the format allow: a sentence that says why, and what to do
   /// instead.
   case invalid(what: String, next: String)
@@ -32,6 +35,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case diverged(sequence: UInt64)
     /// The log starts later: at this sequence.
     case trimmed(firstAvailable: UInt64)
+    /// The log, as this process sees it, ends before this sequence: at `last`.
+    case beyondEnd(sequence: UInt64, last: UInt64)
   }
 }
 
@@ -102,6 +107,11 @@ extension StoreError {
   /// A finding of a check as an error: damage, or what a newer version wrote.
   package static func found(_ finding: StoreFinding) -> StoreError {
     finding.class == .unsupported ? .unsupported(finding) : .damaged(finding)
+  }
+
+  /// What the program reads does not decode: a sentence that says which, and why.
+  package static func undecodable(what: String) -> StoreError {
+    .undecodable(what: what, next: "correct the type that reads it, or what was written")
   }
 
   /// An argument is invalid: a sentence that says why.

@@ -94,7 +94,7 @@ extension RowTable {
         }
       }
     } catch {
-      throw .invalid(what: "\(name)/\(id): \(error.what)")
+      throw .undecodable(what: "\(name)/\(id): \(error.what)")
     }
   }
 }

@@ -60,7 +60,7 @@ extension DocumentCollection {
       let old = try Self.decoded(document, stream)
       guard old.id.documentID.utf8.elementsEqual(id.documentID.utf8) else {
         let what = DocumentIDMismatch.sentence(stream: id.documentID, document: old.id.documentID)
-        throw StoreError.invalid(what: "\(stream): \(what)")
+        throw StoreError.undecodable(what: "\(stream): \(what)")
       }
       // Encoded now, because the body changes an instance of a class in place.
       let before = try DocumentValue(encoding: old)
@@ -89,13 +89,13 @@ extension DocumentCollection {
     let bytes = text.withUTF8Row { set[category].withRow($0) { $0.map { Array($0.document) } } }
     guard let bytes else { return nil }
     do throws(CodecError) { return try DocumentValue(cbor: bytes) } catch {
-      throw StoreError.invalid(what: "\(category)/\(id.documentID) is damaged: \(error)")
+      throw StoreError.undecodable(what: "\(category)/\(id.documentID) is damaged: \(error)")
     }
   }
 
   private static func decoded(_ document: DocumentValue, _ stream: StreamName) throws -> Item {
     do { return try document.decode(Item.self) } catch {
-      throw StoreError.invalid(what: "\(stream): " + RowProblem.sentence(for: error, decoding: Item.self))
+      throw StoreError.undecodable(what: "\(stream): " + RowProblem.sentence(for: error, decoding: Item.self))
     }
   }
 

@@ -10,7 +10,7 @@ extension RowSource {
   /// A store that is open for reading starts to follow its writer at its first read, and lags behind it by up to a
   /// fiftieth of a second.
   ///
-  /// Throws `invalid` if the row exists but does not decode as `Item`, or decodes as one with another id.
+  /// Throws `undecodable` if the row exists but does not decode as `Item`, or decodes as one with another id.
   public subscript(id: Item.ID) -> Item? {
     get async throws { try await table.row(id.documentID) }
   }
@@ -20,7 +20,7 @@ extension RowSource {
   /// One read with `StoreOptions.history`. Without, for documents O(events of the one document), read from the blocks of
   /// the log that hold them, and for a table of a projection O(events up to the point).
   ///
-  /// Throws what the subscript without a point throws, and `position` or `invalid` if the log does not have the point.
+  /// Throws what the subscript without a point throws, and `position` if the log does not have the point.
   public subscript(id: Item.ID, at point: LogPoint) -> Item? {
     get async throws { try await table.row(id.documentID, at: point) }
   }
@@ -28,7 +28,7 @@ extension RowSource {
   /// All rows at a point, ordered by the bytes of their ids. O(n); a point other than the head costs a replay, or
   /// with `StoreOptions.history` as much again.
   ///
-  /// Throws `invalid` for the first row that does not decode as `Item`, or decodes as one with another id.
+  /// Throws `undecodable` for the first row that does not decode as `Item`, or decodes as one with another id.
   public func all(at point: LogPoint = .head) async throws -> [Item] {
     try await table.all(at: point) { _ in true }
   }
@@ -62,7 +62,7 @@ extension RowTable {
         }
       }
     } catch {
-      throw StoreError.invalid(what: error.what)
+      throw StoreError.undecodable(what: error.what)
     }
     return items
   }

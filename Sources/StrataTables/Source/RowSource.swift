@@ -171,7 +171,7 @@ extension RowTable {
         }
       }
     } catch {
-      throw .invalid(what: "\(name)/\(id): \(error.what)")
+      throw .undecodable(what: "\(name)/\(id): \(error.what)")
     }
   }
 

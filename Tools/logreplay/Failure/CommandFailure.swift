@@ -24,8 +24,9 @@ enum ExitStatus {
     switch error {
     case .locked: locked
     case .damaged(let finding): finding.class == .torn ? torn : corrupt
+    case .position(.beyondEnd): notFound
     case .position: diverged
-    case .invalid, .conflict, .idReused: corrupt
+    case .invalid, .undecodable, .conflict, .idReused: corrupt
     case .full: inputOutput
     case .unavailable(let unavailability):
       switch unavailability.reason {
