@@ -2,8 +2,10 @@
 
 import ArgumentParser
 import Foundation
+import LogreplayPoints
 import Strata
 import StrataDocuments
+import StrataLog
 import Testing
 
 @testable import logreplay
@@ -32,6 +34,18 @@ struct ArgumentTests {
     let folder = try await SampleFolder.sample()
     let outcome = try await LogreplayProcess([arguments[0], folder.store] + arguments.dropFirst()).wait()
     #expect(outcome.code == 64 && outcome.errors.contains(words), "\(outcome)")
+  }
+
+  @Test func `a check is not ok where the chain that is expected could not be compared`() async throws {
+    let folder = try await SampleFolder.sample()
+    var verifier = LogVerifier(PosixFileSystem(), path: folder.store, depth: .quick)
+    let report = try verifier.run()
+    let verdict = try ExpectedChain("0123456789abcdef").verdict(on: folder.store + "/none")
+    #expect(report.isOK && (verdict.error as? CommandFailure)?.code == ExitStatus.notFound)
+    let json = try DocumentValue(json: report.json(verdict))
+    #expect(json["ok"] == false && json["chainMatches"] == nil)
+    let people = PeopleText(zone: .utc, isColored: false)
+    #expect(report.text(verdict, people: people).hasPrefix("chain not read: "))
   }
 
   @Test(arguments: [["log", ""], ["diff", ""], ["diff", "5", ""], ["diff", "", "5"]])

@@ -23,8 +23,34 @@ struct ExpectedChain {
     }
   }
 
+  /// Whether a log is the one that was expected.
+  enum Verdict {
+    case expected
+    /// It has another chain, as the error says.
+    case other(any Error)
+    /// The log could not be read, as the error says.
+    case unknown(any Error)
+
+    var error: (any Error)? {
+      switch self {
+      case .expected: nil
+      case .other(let error), .unknown(let error): error
+      }
+    }
+  }
+
+  /// Looks at the log of a store.
+  func verdict(on path: String) -> Verdict {
+    do {
+      try check(OpenedStore.open(path))
+      return .expected
+    } catch {
+      return (error as? CommandFailure)?.code == ExitStatus.diverged ? .other(error) : .unknown(error)
+    }
+  }
+
   /// Throws if the store's log has another chain at that sequence.
-  func check(_ opened: OpenedStore) throws {
+  private func check(_ opened: OpenedStore) throws {
     let head = opened.log.mark.visible
     if let sequence {
       return try PointResolver(store: opened).check(LogPosition(sequence: sequence, chain: chain))

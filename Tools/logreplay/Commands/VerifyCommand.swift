@@ -41,26 +41,17 @@ struct VerifyCommand: BlockingCommand {
     let report = try check()
     // Of a damaged log the chain says nothing more.
     let compared = report.isOK || report.isOnlyTorn ? expectation : nil
-    let (isExpected, problem) = compared.map(compare) ?? (nil, nil)
+    let verdict = compared?.verdict(on: target.store)
     var writer = OutputWriter()
     if output.format.isJSON {
-      writer.bytes += report.json(hasExpectedChain: isExpected) + [UInt8(ascii: "\n")]
+      writer.bytes += report.json(verdict) + [UInt8(ascii: "\n")]
     } else {
       let people = PeopleText(zone: output.zone, isColored: output.isColored)
-      writer.bytes += report.text(hasExpectedChain: isExpected, people: people).utf8
+      writer.bytes += report.text(verdict, people: people).utf8
     }
     try writer.flush()
-    if let problem { throw problem }
+    if let error = verdict?.error { throw error }
     if report.exitCode != 0 { throw ExitCode(report.exitCode) }
-  }
-
-  /// Whether the log is the expected one, and why not. If it cannot be read any more, that alone is the problem.
-  private func compare(_ expectation: ExpectedChain) -> (isExpected: Bool?, problem: (any Error)?) {
-    do {
-      let opened = try OpenedStore.open(target.store)
-      do { try expectation.check(opened) } catch { return (false, error) }
-      return (true, nil)
-    } catch { return (nil, error) }
   }
 
   private func expectation() throws(CommandFailure) -> ExpectedChain? {
@@ -97,22 +88,26 @@ extension VerifyReport {
     return isOnlyUnsupported ? ExitStatus.unsupported : ExitStatus.corrupt
   }
 
-  /// - Parameter hasExpectedChain: nil if none was expected, or damage says enough.
-  func json(hasExpectedChain: Bool?) -> [UInt8] {
+  /// - Parameter verdict: nil if no chain was expected, or damage says enough.
+  func json(_ verdict: ExpectedChain.Verdict?) -> [UInt8] {
     var checked = JSONLine()
     checked.field("segments", segments)
     checked.field("blocks", blocks)
     checked.field("events", events)
     var line = JSONLine.document()
-    line.field("ok", isOK && hasExpectedChain != false)
-    if let hasExpectedChain { line.field("chainMatches", hasExpectedChain) }
+    line.field("ok", isOK && verdict?.error == nil)
+    switch verdict {
+    case .expected: line.field("chainMatches", true)
+    case .other: line.field("chainMatches", false)
+    case .unknown, nil: break
+    }
     line.raw("checked", checked.finish())
     line.array("findings", findings.map(\.json))
     return line.finish()
   }
 
   /// A line for each finding with what is wrong, where, and what to do; then a line with what was checked.
-  func text(hasExpectedChain: Bool?, people: PeopleText) -> String {
+  func text(_ chain: ExpectedChain.Verdict?, people: PeopleText) -> String {
     var text = ""
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
@@ -121,10 +116,10 @@ extension VerifyReport {
       text += "\(name): \(PeopleText.printable(what))\n"
     }
     let verdict =
-      if hasExpectedChain == false {
-        people.colored("another chain", .red)
-      } else {
-        isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
+      switch chain {
+      case .other: people.colored("another chain", .red)
+      case .unknown: people.colored("chain not read", .red)
+      case .expected, nil: isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
       }
     let counts = [counted(segments, "segment"), counted(blocks, "block"), counted(events, "event")]
     return text + "\(verdict): \(counts.joined(separator: ", "))\n"
