@@ -130,11 +130,12 @@ public final class SimulatedDisk: Sendable {
     set { state.withLock { $0.capacity = newValue } }
   }
 
-  /// The size of all files together, in bytes. A file that was removed counts until the last that has it open closes it:
-  /// that may be a thread of a log that was just closed.
+  /// The size of all files together, in bytes. A file that was removed counts until it is open nowhere: a thread of a log
+  /// that was just closed may still have it.
   package var usedSize: Int { state.withLock { $0.image.usedSize(open: $0.openInodes) } }
 
-  /// The size of the files that have a name, in bytes. A disk with this capacity stays full when others close theirs.
+  /// The size of the files that have a name, in bytes. A disk with this capacity stays full when removed
+  /// files are closed.
   package var namedSize: Int { state.withLock { $0.image.usedSize(open: []) } }
 
   /// The number of calls so far: reads, writes, syncs, and all others that may fail. It counts those that failed too.

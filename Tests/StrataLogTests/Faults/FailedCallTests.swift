@@ -157,7 +157,7 @@ import Testing
     for room in stride(from: 0, to: 4_000, by: 119) {
       var (disk, model) = try Self.prepared(isTorn: false)
       let log = try Log.openWriter(disk, path: Self.path, options: Self.options(durability))
-      disk.capacity = disk.usedSize + room
+      disk.capacity = disk.namedSize + room
       var source = RandomAppends(seed: 5, sizeTypical: 300, sizeMax: 900)
       var refused = 0
       for number in 0..<12 {

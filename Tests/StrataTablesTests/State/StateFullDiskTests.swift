@@ -203,7 +203,7 @@ internal import Testing
     let disk = try Self.disk()
     let store = try Self.open(disk)
     for number in 0..<20 { try store.put("\(number)", ["t": Self.text(900, seed: UInt64(number))]) }
-    disk.capacity = disk.usedSize + 9_000
+    disk.capacity = disk.namedSize + 9_000
     #expect(throws: StoreError.self) { try store.checkpointBlocking() }
     let before = disk.statePaths
     #expect(!before.isEmpty)
@@ -270,7 +270,7 @@ internal import Testing
   @Test func `an erasure that lacks room removes the states first, as it would in the end`() async throws {
     let disk = try Self.disk()
     let store = try Self.open(disk)
-    disk.capacity = disk.usedSize + 4_000
+    disk.capacity = disk.namedSize + 4_000
     try store.eraseBlocking(Erasure(sequences: [3...3], because: "asked to"))
     #expect(disk.statePaths == [])
     let events = try store.eventsBlocking(in: "a/2", limit: 9)
@@ -295,7 +295,7 @@ internal import Testing
     #expect(projector.checkpoints?.savedSequence == held.sequence)
     func erase() throws { try store.eraseBlocking(Erasure(streams: ["a/3"], because: "asked to")) }
     if isErasedFirst { try erase() }
-    disk.capacity = disk.usedSize + 100
+    disk.capacity = disk.namedSize + 100
     // After the erasure there is no state that could give way.
     _ = try? Self.put(store)
     #expect(disk.statePaths == [])
@@ -310,7 +310,7 @@ internal import Testing
   @Test func `if the states cannot be removed the append is refused, and the next one tries again`() throws {
     let disk = try Self.disk()
     let store = try Self.open(disk)
-    disk.capacity = disk.usedSize + 100
+    disk.capacity = disk.namedSize + 100
     disk.onOperation { call in
       call.operation == .remove && call.path.hasPrefix(StateStore.layout.states)
         ? .fail(SystemErrorCode.inputOutput) : .proceed

@@ -161,7 +161,7 @@ internal import Testing
     disk.onOperation(nil)
     #expect(Self.states(disk, in: Self.folder(1)) == [])
     // Where the disk is nearly full, it leaves the room to the log.
-    disk.capacity = disk.usedSize + (32 << 20)
+    disk.capacity = disk.namedSize + (32 << 20)
     let other = try Self.reader(disk)
     #expect(try await Self.difference(other) == nil)
     try other.closeBlocking()
