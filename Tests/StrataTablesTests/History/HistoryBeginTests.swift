@@ -148,7 +148,7 @@ internal import Testing
     print("histories: \(met)")
     let count = runs.count
     #expect(met.begins.fromSaved > count / 8 && met.begins.fromPublished > count / 2, "\(met)")
-    #expect(met.begins.fromRuns > count / 8 && met.damaged > count / 4 && met.crashes > count / 4, "\(met)")
+    #expect(met.begins.fromRuns > count / 8 && met.damaged > count / 8 && met.crashes > count / 4, "\(met)")
     #expect(met.lists > 3 * count, "\(met)")
   }
 

@@ -183,7 +183,7 @@ internal import Testing
         disk.cutPower(atChange: change)
         for folding in Self.foldings { try? store.projector(folding).historian?.recordBlocking() }
         #expect(disk.isPoweredOff)
-        let model = CrashModel.allCases[runs.count % CrashModel.allCases.count]
+        let model = CrashModel.allCases.randomElement(using: &random)!
         runs.add()
         let what = "seed \(seed), change \(change), \(model)"
         let after = disk.crash(seed: random.next(), model: model)

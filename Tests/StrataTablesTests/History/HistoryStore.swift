@@ -130,10 +130,14 @@ enum HistoryStore {
     return nil
   }
 
-  /// The sequences that runs have; in an ordinary run some twelve of them, and others where the runs end elsewhere.
+  /// The sequences that runs have.
+  static func all(of runs: RunSet) -> [UInt64] { Array(runs.begin + 1..<runs.end + 1) }
+
+  /// The same; in an ordinary run some twelve of them, with the first and the last.
   private static func looked(_ runs: RunSet) -> [UInt64] {
-    let step = StateRuns.isLong ? 1 : max(1, Int(runs.end - runs.begin) / 12)
-    return stride(from: runs.end, to: runs.begin, by: -step).reversed()
+    let all = all(of: runs)
+    if StateRuns.isLong || all.count <= 12 { return all }
+    return stride(from: 0, to: all.count - 1, by: all.count / 11).map { all[$0] } + [runs.end]
   }
 
   /// Some of the sequences that runs have: the first and the last, where up to three runs end, and five others. For a test

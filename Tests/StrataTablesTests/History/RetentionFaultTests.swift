@@ -81,7 +81,7 @@ internal import Testing
         disk.cutPower(atChange: change)
         try? store.projector(Self.folding).historian!.recordBlocking()
         #expect(disk.isPoweredOff)
-        let model = CrashModel.allCases[runs.count % CrashModel.allCases.count]
+        let model = CrashModel.allCases.randomElement(using: &random)!
         runs.add()
         let what = "seed \(seed), change \(change), \(model)"
         let crashed = disk.crash(seed: random.next(), model: model)
