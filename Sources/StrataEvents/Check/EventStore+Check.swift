@@ -28,7 +28,8 @@ extension EventStore {
   ///   - start: checks the events after this point.
   ///   - end: checks the events up to this point.
   ///   - progress: called from time to time on the check's thread, with the number of events that are done, and of all.
-  /// - Throws: `invalid` if the upcasts of one of the types are not clear; `damaged` if the log is;
+  /// - Throws: `invalid` if the upcasts of one of the types are not clear; `position` if the log does not have one of
+  ///   the points; `damaged` if the log is;
   ///   `CancellationError` soon after the task is cancelled.
   public func check(
     decoding types: [any DomainEvent.Type], otherTypes: Set<String> = [], as decoding: EventDecoding? = nil,

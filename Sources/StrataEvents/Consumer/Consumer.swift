@@ -42,8 +42,8 @@ public struct Consumer: Sendable {
   ///   - end: `.caughtUp` for work that is done from time to time, instead of all the time.
   ///   - handle: handles an append, and adds its effects in the store to the batch.
   /// - Throws: the handler's error under ``ConsumerFailurePolicy/halt``; `StoreError.unavailable` with the reason
-  ///   `consumedElsewhere` if another run has saved a position; what feeds and appends throw. An error of a save leaves
-  ///   the position as it was: what was handled since may be handled again.
+  ///   `consumedElsewhere` if another run has saved a position; `undecodable` if the saved one cannot be read; what feeds
+  ///   and appends throw. An error of a save leaves the position as it was: what was handled since may be handled again.
   public nonisolated(nonsending) func run(
     until end: FeedEnd = .never,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
@@ -191,7 +191,7 @@ extension Consumer {
 
   private static func point(of state: ConsumerState, in stream: StreamName) throws(StoreError) -> LogPoint {
     guard let position = state.position else {
-      throw .invalid(
+      throw .undecodable(
         what: "\(stream) names no position: \(state.at ?? "")",
         next: "delete the consumer, and begin it anew where it should go on")
     }

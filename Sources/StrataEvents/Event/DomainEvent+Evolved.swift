@@ -116,7 +116,8 @@ extension RecordedEvent {
   /// Returns all values that this event represents: none if it has another type, its content was erased or an upcast
   /// drops it; several if an upcast splits it.
   ///
-  /// Throws `StoreError.invalid` if the type matches and the payload does not decode.
+  /// Throws `StoreError.undecodable` if the type matches and the payload does not decode, or if a strict enum has no such
+  /// type; `invalid` if the upcasts are not clear.
   public func decodeAll<Value: DomainEvent>(_ type: Value.Type) throws(StoreError) -> [Value] {
     try Value.values(of: self) ?? []
   }

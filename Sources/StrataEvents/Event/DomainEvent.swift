@@ -121,8 +121,9 @@ extension RecordedEvent {
   /// Returns the value that this event represents, or nil if the event has another type, its content was erased or an
   /// upcast drops it.
   ///
-  /// Throws `StoreError.invalid` if the type matches and the payload does not decode, or if an upcast splits the event
-  /// into several: `decodeAll` returns all of them.
+  /// Throws `StoreError.undecodable` if the type matches and the payload does not decode, or if a strict enum has no such
+  /// type; `invalid` if an upcast splits the event into several, of which `decodeAll` returns all, and if the upcasts are
+  /// not clear.
   public func decode<Value: DomainEvent>(_ type: Value.Type) throws(StoreError) -> Value? {
     try Value.decode(self)
   }

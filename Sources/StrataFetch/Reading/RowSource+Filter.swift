@@ -8,7 +8,8 @@ extension RowSource {
   /// The rows that pass a filter at a point, ordered by the bytes of their ids. O(n); a point other than the head
   /// costs a replay, too, unless a history has it. Only the rows that pass are decoded. `$section` is null here.
   ///
-  /// Throws `store(.invalid)` for the first row that passes and does not decode as `Item`.
+  /// Throws `store(.undecodable)` for the first row that passes and does not decode as `Item`, and `store(.position)` if
+  /// the log does not have the point.
   public func all(
     where filter: RowFilter, at point: LogPoint = .head
   ) async throws -> [Item] {

@@ -12,6 +12,8 @@ extension FetchController {
   /// that is not later. With a history of the rows (`StoreOptions.history`) it costs O(rows of the tables), and for a kept
   /// list that the history has O(runs + sections); `statistics` say whether it was a replay. A point inside an append
   /// shows the part of the append up to it. To visit many points, use a `scrubber()`.
+  ///
+  /// Throws `store(.position)` if the log does not have the point: it starts later, or ends before it.
   public func snapshot(at point: LogPoint) async throws -> ListSnapshot<Item, Section> {
     if point == .head { return try await performFetch() }
     return try await withLists(at: [point]) { $0[0] }

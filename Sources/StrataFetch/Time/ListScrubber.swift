@@ -72,7 +72,8 @@ where Item.ID: DocumentID {
   /// The list that is shown; nil before the first move if the controller had fetched nothing.
   public var snapshot: ListSnapshot<Item, Section>? { shown.withLock { $0 } }
 
-  /// Shows the list at a point of the log, which may be inside an append.
+  /// Shows the list at a point of the log, which may be inside an append. Throws `store(.position)` if the log does not
+  /// have the point.
   public func move(to point: LogPoint) async throws -> ListUpdate<Item, Section> {
     if point == .head { return try await returnToHead() }
     await turns.take()

@@ -22,11 +22,11 @@ public enum StoreError: Error, Sendable, Equatable {
   case position(PositionProblem)
   /// The call is valid, but the store cannot carry it out: the reason says why.
   case unavailable(Unavailability)
-  /// An event, or a row that events made, does not decode as what the program reads it as: a sentence that says which, and
-  /// why. The log holds what was written. Correct the type, or change the row.
+  /// An event, or a row that events made, does not decode as the type that the program asks for: a sentence that says
+  /// which, and why. The log holds what was written. Correct the type, or replace the row.
   case undecodable(what: String, next: String)
-  /// An argument is invalid, or exceeds what the options or the format allow: a sentence that says why, and what to do
-  /// instead.
+  /// An argument is invalid, or exceeds what the options or the format allow, or the store met what no other case is for:
+  /// a sentence that says why, and what to do instead.
   case invalid(what: String, next: String)
 
   /// Why reading cannot continue from a position.
@@ -35,7 +35,8 @@ public enum StoreError: Error, Sendable, Equatable {
     case diverged(sequence: UInt64)
     /// The log starts later: at this sequence.
     case trimmed(firstAvailable: UInt64)
-    /// The log, as this process sees it, ends before this sequence: at `last`.
+    /// The log, as this process sees it, ends before this sequence: at `last`. A position with a chain that is past the
+    /// end is `diverged`, since nothing says that the log will come to it.
     case beyondEnd(sequence: UInt64, last: UInt64)
   }
 }

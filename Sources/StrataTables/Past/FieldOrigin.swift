@@ -23,7 +23,8 @@ extension RowSource {
   /// A field that has the same value in each version from some event on has it from that event, though later events may
   /// have written it again. `EventStore.append(holding:)` has the event itself.
   ///
-  /// Costs what `history(of:)` costs, and O(versions · size of the row).
+  /// Costs what `history(of:)` costs, and O(versions · size of the row). Throws `position` if the log does not have the
+  /// point.
   public func fieldOrigins(of id: Item.ID, at point: LogPoint = .head) async throws -> [FieldOrigin] {
     let (table, id) = (table, id.documentID)
     let documents = RowTable<DocumentRow>(store: table.store, folding: table.folding, name: table.name) {

@@ -28,7 +28,8 @@ extension RowSource {
   /// All rows at a point, ordered by the bytes of their ids. O(n); a point other than the head costs a replay, or
   /// with `StoreOptions.history` as much again.
   ///
-  /// Throws `undecodable` for the first row that does not decode as `Item`, or decodes as one with another id.
+  /// Throws `undecodable` for the first row that does not decode as `Item`, or decodes as one with another id, and
+  /// `position` if the log does not have the point.
   public func all(at point: LogPoint = .head) async throws -> [Item] {
     try await table.all(at: point) { _ in true }
   }
@@ -37,6 +38,8 @@ extension RowSource {
   /// choose from. Of objects inside a row, their fields are listed. At most a thousand fields are.
   ///
   /// Two passes over the encoded rows, O(bytes); a point other than the head costs a replay.
+  ///
+  /// Throws `position` if the log does not have the point.
   ///
   /// - Parameter count: how many values to return for each field.
   public func fields(at point: LogPoint = .head, commonest count: Int = 10) async throws -> [FieldSummary] {
