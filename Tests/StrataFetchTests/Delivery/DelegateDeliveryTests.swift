@@ -210,8 +210,10 @@ private final class CountingExecutor: SerialExecutor {
     let executor = CountingExecutor()
     let observation = home.list.observe(on: .executor(executor)) { _ in
       dispatchPrecondition(condition: .onQueue(executor.queue))
+      // Looked for before the test sees the call, and lets the next one end the observation.
+      let own = inside.withLock { $0 }
       counts.withLock { $0[2] += 1 }
-      inside.withLock { $0 }?.cancel()
+      own?.cancel()
     }
     await waiting { counts.withLock { $0 } == [1, 1, 1] }
     inside.withLock { $0 = observation }

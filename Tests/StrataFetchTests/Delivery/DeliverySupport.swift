@@ -70,9 +70,18 @@ struct ShownList: Equatable, CustomStringConvertible {
   }
 }
 
-/// Yields until a condition holds. The suite's time limit ends the wait if it never does.
-func waiting(until isReady: @Sendable () -> Bool) async {
-  while !isReady() { await Task.yield() }
+/// Yields until a condition holds. One that does not hold for five minutes never will: the test fails, and the others go
+/// on.
+func waiting(
+  sourceLocation: SourceLocation = #_sourceLocation, until isReady: @Sendable () -> Bool
+) async {
+  let begin = ContinuousClock.now
+  while !isReady() {
+    await Task.yield()
+    guard begin.duration(to: .now) > .seconds(300) else { continue }
+    Issue.record("what the test waits for does not come", sourceLocation: sourceLocation)
+    return
+  }
 }
 
 extension FetchController {
