@@ -134,8 +134,7 @@ public final class SimulatedDisk: Sendable {
   /// that was just closed may still have it.
   package var usedSize: Int { state.withLock { $0.image.usedSize(open: $0.openInodes) } }
 
-  /// The size of the files that have a name, in bytes. A disk with this capacity stays full when removed
-  /// files are closed.
+  /// The size of the files that have a name, in bytes. A disk with this capacity stays full when removed files are closed.
   package var namedSize: Int { state.withLock { $0.image.usedSize(open: []) } }
 
   /// The number of calls so far: reads, writes, syncs, and all others that may fail. It counts those that failed too.

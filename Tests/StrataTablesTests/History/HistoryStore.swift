@@ -111,7 +111,7 @@ enum HistoryStore {
   ///
   /// - Parameters:
   ///   - states: those of a replay, if there are any.
-  ///   - sequences: those that are looked at; nil for all that the runs have, in an ordinary run a dozen of them.
+  ///   - sequences: those that are looked at; nil for all that the runs have, in an ordinary run at most twelve of them.
   static func difference(
     _ runs: RunSet, _ store: EventStore, _ folding: Folding, from states: [TableSet]? = nil,
     at sequences: [UInt64]? = nil
@@ -133,11 +133,11 @@ enum HistoryStore {
   /// The sequences that runs have.
   static func all(of runs: RunSet) -> [UInt64] { Array(runs.begin + 1..<runs.end + 1) }
 
-  /// The same; in an ordinary run some twelve of them, with the first and the last.
+  /// The same; in an ordinary run at most twelve of them, with the first and the last.
   private static func looked(_ runs: RunSet) -> [UInt64] {
     let all = all(of: runs)
     if StateRuns.isLong || all.count <= 12 { return all }
-    return stride(from: 0, to: all.count - 1, by: all.count / 11).map { all[$0] } + [runs.end]
+    return stride(from: 0, to: all.count - 1, by: (all.count + 10) / 11).map { all[$0] } + [runs.end]
   }
 
   /// Some of the sequences that runs have: the first and the last, where up to three runs end, and five others. For a test

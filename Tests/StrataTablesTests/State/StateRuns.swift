@@ -11,8 +11,11 @@ internal import Testing
 final class StateRuns {
   private static let asked = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) }
 
+  /// How many an ordinary run has of most properties.
+  private static let usual = 500
+
   /// Whether more is asked for than in an ordinary run.
-  static var isLong: Bool { asked ?? 0 > 500 }
+  static var isLong: Bool { asked ?? 0 > usual }
 
   let countMin: Int
   private(set) var count = 0
@@ -23,7 +26,7 @@ final class StateRuns {
   ///   - usual: the number in an ordinary run.
   ///   - parts: the number of tests, or of arguments of a test, that share `usual` and `RUNS`.
   ///   - isLight: whether one takes so little that a build without optimisation runs as many.
-  init(_ usual: Int = 500, parts: Int = 1, isLight: Bool = false) {
+  init(_ usual: Int = StateRuns.usual, parts: Int = 1, isLight: Bool = false) {
     let asked = Self.asked ?? 0
     #if DEBUG
       let divisor = isLight ? parts : 20 * parts
