@@ -3,21 +3,23 @@
 internal import StrataBase
 
 extension Log {
-  /// What is erased in the files that this log reads from now on. O(segments).
+  /// What is erased in the files that this log reads from now on. O(segments); a writer opens a file only for what it did
+  /// not read before, or rewrote.
   package func erasures() throws(StoreError) -> SegmentErasures {
-    var headers: [SegmentHeader] = []
-    for name in source.catalog.names { headers.append(try source.catalog.segment(name).header) }
-    return SegmentErasures(headers)
+    var marks: [(segment: SegmentName, mark: UInt64)] = []
+    for name in source.catalog.names { marks.append((name, try source.catalog.erasures(in: name))) }
+    return SegmentErasures(marks)
   }
 
-  /// What is erased in the files that now have the segments' names, whichever process renamed them. O(segments).
+  /// What is erased in the files that now have the segments' names, whichever process renamed them. Opens each of them.
   package func erasuresOnDisk() throws(StoreError) -> SegmentErasures {
     let fileSystem = source.catalog.fileSystem
-    var headers: [SegmentHeader] = []
+    var marks: [(segment: SegmentName, mark: UInt64)] = []
     for name in try SegmentCatalog.names(fileSystem, layout) {
-      headers.append(try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID).header)
+      let header = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID).header
+      marks.append((name, header.erasureMark ?? ErasureMark.unknown))
     }
-    return SegmentErasures(headers)
+    return SegmentErasures(marks)
   }
 
   /// Throws unless this log may write into the store's folder now: it is open for writing, not suspended, and LOCK is

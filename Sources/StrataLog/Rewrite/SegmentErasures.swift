@@ -12,12 +12,9 @@ package struct SegmentErasures: Sendable, Equatable {
     a.marks.elementsEqual(b.marks, by: ==)
   }
 
-  init(_ headers: [SegmentHeader]) {
-    marks = headers.compactMap { header in
-      // Without a mark only the events say what is erased: 0, which no mark is.
-      let mark = header.erasureMark ?? ErasureMark.unknown
-      return mark == ErasureMark.none.value ? nil : (header.segment, mark)
-    }
+  /// - Parameter marks: of segments, ascending; `ErasureMark.unknown` where only the events say what is erased.
+  init(_ marks: [(segment: SegmentName, mark: UInt64)]) {
+    self.marks = marks.filter { $0.mark != ErasureMark.none.value }
   }
 
   /// The hash of what is erased in the segments that begin at or before a sequence.

@@ -14,6 +14,8 @@ package final class SegmentCatalog: Sendable {
     /// Ascending.
     var names: [SegmentName]
     var open: [SegmentName: (handle: SegmentHandle, used: UInt64)] = [:]
+    /// What the headers say is erased, of segments that were opened and not replaced since.
+    var erasures: [SegmentName: UInt64] = [:]
     var openMax = SegmentCatalog.openSegmentsMax
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
@@ -93,6 +95,7 @@ package final class SegmentCatalog: Sendable {
   func forgetOpen() {
     state.withLock {
       $0.open = [:]
+      $0.erasures = [:]
       $0.replacements += 1
       $0.takeovers += 1
     }
@@ -102,6 +105,7 @@ package final class SegmentCatalog: Sendable {
   func replaced(_ name: SegmentName) {
     state.withLock {
       $0.open[name] = nil
+      $0.erasures[name] = nil
       $0.replacements += 1
     }
   }
@@ -127,10 +131,18 @@ package final class SegmentCatalog: Sendable {
     }
   }
 
+  /// The mark of what is erased in a segment, `ErasureMark.unknown` where its header has none. A header is read again
+  /// only where its file may have been replaced.
+  func erasures(in name: SegmentName) throws(StoreError) -> UInt64 {
+    if !isShared, let mark = state.withLock({ $0.erasures[name] }) { return mark }
+    return try segment(name).header.erasureMark ?? ErasureMark.unknown
+  }
+
   /// Makes the next request for the segment open it again, also for readers that have it open.
   func forget(_ name: SegmentName) {
     state.withLock {
       $0.open[name] = nil
+      $0.erasures[name] = nil
       $0.takeovers += 1
     }
   }
@@ -161,6 +173,7 @@ extension SegmentCatalog.State {
   fileprivate mutating func keep(_ handle: SegmentHandle) {
     clock += 1
     open[handle.header.segment] = (handle, clock)
+    erasures[handle.header.segment] = handle.header.erasureMark ?? ErasureMark.unknown
     if open.count > openMax { closeOldest() }
     assert(open.count <= openMax, "at most openMax segments are open")
   }

@@ -225,10 +225,13 @@ final class HistoryWork: @unchecked Sendable {
   }
 
   /// Throws if nothing may be written that was made from the log so far.
+  ///
+  /// Only a process that has the store's lock erases. So what this one knows of its files is what is erased: it learns of
+  /// its own erasures before the files of histories are removed, and of others' when it takes the lock again.
   private func check(_ historian: Historian, _ generation: Int, through end: UInt64) throws(StoreError) {
     try historian.log.checkWrites()
     guard let runs, historian.state.withLock({ $0.generation }) == generation,
-      try historian.log.erasuresOnDisk().hash(through: end) == runs.erasures.hash(through: end)
+      try historian.log.erasures().hash(through: end) == runs.erasures.hash(through: end)
     else { throw .invalid(what: "the history may hold content that was erased since it was folded") }
   }
 
