@@ -99,7 +99,7 @@ extension SimulatedDisk: FileSystem {
   package func syncDirectory(_ path: String) throws(StoreError) {
     try perform(.syncDirectory, path) { (state) throws(StoreError) in
       state.image.syncFolder(try state.folder("open folder", path))
-      state.image.removeUnreachable(open: state.openInodes)
+      state.image.removeUnreachableIfMany(open: state.openInodes)
     }
   }
 }

@@ -31,6 +31,8 @@ struct SimulatedImage: Sendable {
   private var unreadable: [Inode: [Range<Int>]] = [:]
   /// Oldest first.
   private(set) var changes: [EntryChange] = []
+  /// How many files there were after those that nothing reaches were last removed.
+  private var reachableCount = 0
   private var lastInode = root
   private var lastOperation = 0
 
@@ -138,6 +140,13 @@ struct SimulatedImage: Sendable {
     changes.removeAll {
       $0.folder == change.folder && $0.name == change.name && $0.operation <= change.operation
     }
+  }
+
+  /// Removes what `removeUnreachable` does, once there may be as many such files as others.
+  mutating func removeUnreachableIfMany(open: Set<Inode>) {
+    guard files.count > 2 * reachableCount + 8 else { return }
+    removeUnreachable(open: open)
+    reachableCount = files.count
   }
 
   /// Removes the files that are not open, and that have no name, neither now nor after any power cut.
