@@ -37,8 +37,11 @@ internal import Testing
   }
 
   /// Whether the runs have the list after an event, as reads find out.
-  private static func isListed(_ sequence: UInt64, _ store: EventStore) -> Bool {
-    guard case .done? = RunPast(store, folding, view: view).tablesUnread(at: sequence) else { return false }
+  private static func isListed(
+    _ sequence: UInt64, _ store: EventStore, _ definition: ViewDefinition = definition
+  ) -> Bool {
+    let past = RunPast(store, folding, view: ("b", definition))
+    guard case .done? = past.tablesUnread(at: sequence) else { return false }
     return true
   }
 
@@ -51,20 +54,23 @@ internal import Testing
       let (options, ends) = try Self.filled(disk, &random)
       let store = try StateStore.open(disk, options: options)
       let historian = try #require(store.projector(Self.folding).historian)
-      historian.keep(Self.definition, of: "b")
+      // Runs get keys that the program's code makes from a base on, and others from the newest one back.
+      let calls = [ProgramCalls.keys, .none].randomElement(using: &random)!
+      let definition = StateKeptViewTests.definition("kept", .count, calls: calls)
+      historian.keep(definition, of: "b")
       #expect(historian.runs()!.runs.map(\.root.end) == ends)
       #expect(historian.lists == [ListHistory(table: "b", name: "kept", firstSequence: nil)])
-      #expect(!Self.isListed(historian.end, store))
-      // After any call that fails, some runs have the keys, the newest first.
-      let (calls, failing) = (Lock(0), Int.random(in: 1...2 * ends.count, using: &random))
+      #expect(!Self.isListed(historian.end, store, definition))
+      // After any call that fails, some runs have the keys.
+      let (writes, failing) = (Lock(0), Int.random(in: 1...2 * ends.count, using: &random))
       disk.onOperation { call in
         // A read that fails is damage: then everything is made again.
         guard call.path.hasPrefix(StateStore.layout.histories), call.operation == .write else {
           return .proceed
         }
-        return calls.withLock { calls in
-          calls += 1
-          return calls == failing ? .fail(SystemErrorCode.inputOutput) : .proceed
+        return writes.withLock { writes in
+          writes += 1
+          return writes == failing ? .fail(SystemErrorCode.inputOutput) : .proceed
         }
       }
       try? historian.recordBlocking()
@@ -72,10 +78,12 @@ internal import Testing
       if let found = historian.runs(), let list = historian.lists.first {
         #expect(found.runs.map(\.root.end) == ends, "only their keys are made")
         if let first = list.firstSequence {
-          for sequence in first...found.end { #expect(Self.isListed(sequence, store), "run \(runs.count)") }
+          for sequence in first...found.end {
+            #expect(Self.isListed(sequence, store, definition), "run \(runs.count)")
+          }
           if first > 1 {
             partial += 1
-            #expect(!Self.isListed(first - 1, store), "run \(runs.count)")
+            #expect(!Self.isListed(first - 1, store, definition), "run \(runs.count)")
           }
         }
         let sequences = HistoryStore.some(of: found, &random)
