@@ -91,7 +91,7 @@ private final class Zone: Sendable {
       var events = StateEvents(seed: random.next())
       events.rowCount = [3, 12, 40].randomElement(using: &random)!
       var store = try StateStore.open(disk, options: options)
-      for process in 0..<2 {
+      for process in 0..<Int.random(in: 1...2, using: &random) {
         let historian = try #require(store.projector(Self.folding).historian)
         // The list is asked for before there are runs, between them, or after all of them.
         let begin = Int.random(in: 0...6, using: &random)

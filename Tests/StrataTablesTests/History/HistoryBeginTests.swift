@@ -132,7 +132,7 @@ internal import Testing
     var met = Met()
     while runs.next() {
       var life = Life(&random)
-      for process in 0..<Int.random(in: 2...5, using: &random) {
+      for process in 0..<Int.random(in: 2...4, using: &random) {
         let difference = try await life.live(&random)
         #expect(difference == nil, "run \(runs.count), process \(process)")
         if difference != nil { return }

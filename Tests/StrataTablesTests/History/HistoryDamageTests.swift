@@ -155,7 +155,7 @@ internal import Testing
     async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (kept, lists) = (0, 0)
     // A history that was found has the list from its first event on, and so has one that is made again.
     func listDifference(_ found: RunSet, _ store: EventStore) throws -> String? {

@@ -12,7 +12,7 @@ internal import Testing
 
   @Test func `a reader beside a writer that appends, merges and erases answers what a replay does`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (read, held, reused) = (0, 0, 0)
     while runs.next() {
       let pair = try Pair(&random)

@@ -67,7 +67,8 @@ enum HistoryStore {
   /// ordinary run, more of them are long.
   static func appendCount(_ random: inout SeededGenerator) -> Int {
     let isLong = Int.random(in: 0..<(StateRuns.isLong ? 5 : 9), using: &random) == 0
-    return Int.random(in: isLong ? 25...60 : 3...(StateRuns.isLong ? 24 : 16), using: &random)
+    let counts = StateRuns.isLong ? (few: 3...24, many: 25...60) : (few: 3...16, many: 25...40)
+    return Int.random(in: isLong ? counts.many : counts.few, using: &random)
   }
 
   /// The state at each sequence, by a replay of the log.

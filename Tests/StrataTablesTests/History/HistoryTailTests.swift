@@ -10,7 +10,7 @@ internal import Testing
 @Suite struct HistoryTailTests {
   @Test func `fault 92: a kept list at every sequence after the runs is that of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (inMemory, withoutRuns, dropped) = (0, 0, 0)
     while runs.next() {
       let changeCountMax = Int.random(in: 5...60, using: &random)

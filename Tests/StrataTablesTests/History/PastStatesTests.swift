@@ -98,7 +98,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var met = (steps: 0, backwards: 0)
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random)
@@ -248,7 +248,7 @@ internal import Testing
     while runs.next() {
       var walk = try Walk(SimulatedDisk(), &random, costs: Self.costs[1])
       try walk.append(Int.random(in: 10...30, using: &random))
-      for move in 0..<20 {
+      for move in 0..<12 {
         if Int.random(in: 0..<5, using: &random) == 0 {
           let first = UInt64.random(in: 1...walk.store.head.sequence, using: &random)
           let last = min(first + 2, walk.store.head.sequence)
@@ -262,7 +262,7 @@ internal import Testing
       }
       try walk.store.closeBlocking()
     }
-    #expect(erased > 2 * runs.count)
+    #expect(erased > runs.count)
   }
 
   @Test func `events that are erased at any read of a move are gone after it`() throws {
@@ -335,7 +335,7 @@ internal import Testing
 
   @Test func `where runs are damaged or missing, the states are those of a replay`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var fallen = 0
     while runs.next() {
       let disk = SimulatedDisk()

@@ -84,7 +84,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (went, made, states, restarts) = (0, 0, 0, 0)
     while runs.next() {
       var past = try Bounded(&random)

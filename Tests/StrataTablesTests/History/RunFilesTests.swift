@@ -49,8 +49,8 @@ internal import Testing
       var events = StateEvents(seed: random.next())
       events.rowCount = 5
       var held: [Held] = []
-      for _ in 0..<5 {
-        for _ in 0..<8 { try events.append(to: store) }
+      for _ in 0..<4 {
+        for _ in 0..<7 { try events.append(to: store) }
         try historian.recordBlocking()
         guard let set = historian.runs() else { continue }
         if set.runs.count > 3 { many += 1 }

@@ -12,7 +12,7 @@ internal import Testing
 
   @Test func `a state that several threads read has the rows of the wanted tables, and those alone`() throws {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (largest, wanted) = (0, 0)
     while runs.next() {
       var options = HistoryStore.options(&random)

@@ -35,7 +35,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var (spilled, damaged, joined) = (0, 0, 0)
     while runs.next() {
       let disk = SimulatedDisk()
@@ -153,7 +153,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns()
+    let runs = StateRuns(parts: 2)
     var met = HistoryBegins()
     while runs.next() {
       let disk = SimulatedDisk()

@@ -6,8 +6,8 @@ internal import Testing
 /// Counts the random histories of one test, and prints when the test ends how many there were.
 ///
 /// An ordinary run has 500 or more, or a part of them where several tests are of one property or each takes long. The
-/// environment variable `RUNS` asks for more, and never for fewer. A build without
-/// optimisation takes some fifty times as long for each, and runs a twentieth.
+/// environment variable `RUNS` asks for more, and never for fewer. A build without optimisation takes some fifty times as
+/// long for each, and runs a twentieth of a whole property.
 final class StateRuns {
   private static let asked = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) }
 
@@ -28,10 +28,9 @@ final class StateRuns {
   ///   - isLight: whether one takes so little that a build without optimisation runs as many.
   init(_ usual: Int = StateRuns.usual, parts: Int = 1, isLight: Bool = false) {
     let asked = Self.asked ?? 0
+    var divisor = parts
     #if DEBUG
-      let divisor = isLight ? parts : 20 * parts
-    #else
-      let divisor = parts
+      if !isLight { divisor = max(20, parts) }
     #endif
     countMin = (max(usual, asked) + divisor - 1) / divisor
     test = Test.current?.name ?? ""
