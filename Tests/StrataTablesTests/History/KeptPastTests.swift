@@ -212,7 +212,7 @@ internal import Testing
     var (sections, sectionsMax, problems, directReads, rebirths) = (0, 0, 0, 0, 0)
     let counter = PastCounter()
     // Of several hundred sections, a state takes long to compare: a few histories, at every fiftieth sequence.
-    let runs = hasManySections ? StateRuns(2) : StateRuns()
+    let runs = hasManySections ? StateRuns(2) : StateRuns(parts: 2)
     while runs.next() {
       let past = try Past(
         &random, appends: hasManySections ? 800...900 : nil, hasManySections: hasManySections)
@@ -256,7 +256,7 @@ internal import Testing
     throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(isLight: true)
+    let runs = StateRuns(parts: 2, isLight: true)
     var (lost, healed) = (0, 0)
     while runs.next() {
       let past = try Past(&random)
@@ -272,12 +272,14 @@ internal import Testing
       }
       let difference = try past.difference(state, from: states[Int(sequence)], isWhole: false)
       #expect(difference == nil, "run \(runs.count), at \(sequence) of \(set.end)")
+      // What was read before is still in memory.
+      let isDamaged = past.historian.state.withLock { $0.isDamaged }
       if counter.counts != PastCounts() {
         healed += 1
+        #expect(isDamaged, "run \(runs.count)")
         #expect(counter.counts == PastCounts(foldedEvents: sequence, healed: 1), "run \(runs.count)")
       }
-      // What was read before is still in memory.
-      if past.historian.state.withLock({ $0.isDamaged }) {
+      if isDamaged {
         lost += 1
         try past.historian.recordBlocking(writesRest: true)
         // Of a history that is made again, another part may be kept.
