@@ -105,7 +105,7 @@ struct HistoryFiles: Sendable {
   func openRun(_ number: UInt32) throws(RunLoss) -> any File {
     let file: any File
     do throws(StoreError) { file = try fileSystem.open(path(ofRun: number), .read) } catch {
-      throw error.reason == .notFound ? .gone : .refused(error)
+      throw error.systemCode == SystemErrorCode.notFound ? .gone : .refused(error)
     }
     var bytes = [UInt8](repeating: 0, count: RunFile.headerLength)
     let count = try? bytes.lendMutableBytes { buffer throws(StoreError) in try file.read(into: buffer, at: 0)

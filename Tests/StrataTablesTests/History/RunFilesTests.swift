@@ -119,7 +119,7 @@ internal import Testing
     let runs = StateRuns(parts: 2)
     let definition = StateKeptViewTests.definition("kept", calls: .keys)
     let folding = StateStore.documents
-    var (lost, read, erased) = (0, 0, 0)
+    var (lost, shared, read, erased) = (0, 0, 0, 0)
     while runs.next() {
       let disk = SimulatedDisk()
       var options = HistoryStore.keyOptions(&random, keepsAll: false)
@@ -138,7 +138,7 @@ internal import Testing
       let reader = try StateStore.open(disk, .readOnly, options: options)
       let history = try #require(reader.projector(folding).reading)
       let past = PastStates(reader, folding, view: ("b", definition))
-      for step in 0..<2 {
+      for step in 0..<3 {
         guard let set = history.runs() else { continue }
         let sequence = UInt64.random(in: set.begin + 1...set.end, using: &random)
         let look = RunPast(reader, folding, view: ("b", definition))
@@ -164,7 +164,9 @@ internal import Testing
         let expected = try HistoryStore.replayed(reader, folding)
         switch late.tables(at: other, nil) {
         case .done(let state, _): try Self.check(state, before[Int(other)], reader, what)
-        default: lost += 1
+        default:
+          lost += 1
+          if now.shares(with: set) { shared += 1 }
         }
         // That says nothing of the runs that there are now.
         #expect(history.runs()?.runs.elementsEqual(now.runs, by: ===) == true, "\(what)")
@@ -184,6 +186,8 @@ internal import Testing
       try writer.closeBlocking()
     }
     #expect(lost > runs.count / 8 && read > runs.count && erased > 0, "\(lost), \(read), \(erased)")
+    // Few histories may have none of these.
+    if runs.count >= 100 { #expect(shared > 0) }
   }
 
   private static func check(
@@ -191,6 +195,41 @@ internal import Testing
   ) throws {
     let difference = try StateAnswers(state, of: store).difference(from: StateAnswers(expected, of: store))
     #expect(difference == nil, "\(what)")
+  }
+
+  @Test func `fault 96: a run whose file goes missing while it is not open is noticed, and made again`()
+    throws
+  {
+    let disk = SimulatedDisk()
+    var options = StateStore.options()
+    options.history = .all
+    options.savesStates = false
+    options.runLimits.changeCountMax = 4
+    options.runLimits.laggingCount = 1
+    options.runLimits.mergedCount = 1_000
+    options.runLimits.baseChangeCountMin = .max
+    options.runLimits.openFileCountMax = 1
+    options.runLimits.cacheSize = 0
+    let store = try StateStore.open(disk, options: options)
+    let folding = StateStore.documents
+    for number in 0..<40 { try store.put("\(number % 5)", in: "b", ["n": .int(Int64(number))]) }
+    let historian = try #require(store.projector(folding).historian)
+    try historian.recordBlocking()
+    let set = try #require(historian.runs())
+    try #require(set.runs.count == 10)
+    // The last run may be open.
+    disk.delete("\(historian.files.folder)/\(StoreLayout.runFileName(set.runs[2].number))")
+    guard case .damaged = RunPast(store, folding).tables(at: 35, nil) else {
+      Issue.record("the state was read without the run")
+      return
+    }
+    #expect(historian.state.withLock { $0.isDamaged })
+    #expect(try store.statesBlocking(at: [.sequence(35)], folding)[0].rowCount == 5)
+    try historian.recordBlocking()
+    let made = try #require(historian.runs())
+    #expect(made.begin == 0 && made.end == 40)
+    #expect(try HistoryStore.difference(made, store, folding) == nil)
+    try store.closeBlocking()
   }
 
   @Test func `fault 95: a process that can open no more files replays the log, and no history is damaged`()
