@@ -141,7 +141,7 @@ struct ImportProcessTests {
 
   @Test func `what to do about a program that does not start depends on why`() {
     func step(_ code: Int32) -> String {
-      ImportChild.nextStep(after: .refused("start", "gzip", code: code), starting: "gzip")
+      ChildProgram.nextStep(after: .refused("start", "gzip", code: code), starting: "gzip")
     }
     #expect(step(SystemErrorCode.notFound) == "install gzip")
     #expect(step(SystemErrorCode.tooManyOpenFiles).contains("ulimit -n"))

@@ -23,7 +23,7 @@ final class ImportInput {
   private let ownsDescriptor: Bool
   /// Bytes that were read to recognise gzip and cannot be read again.
   private var head: [UInt8] = []
-  private var gzip: ImportChild?
+  private var gzip: ChildProgram?
   private let feedProblem = Lock<StoreError?>(nil)
 
   /// Opens a file, or standard input for `-`.
@@ -69,7 +69,7 @@ final class ImportInput {
         head.removeFirst(count)
         return count
       }
-      return try importRead(descriptor, into: buffer, of: name)
+      return try readAvailable(descriptor, into: buffer, of: name)
     } catch {
       throw failure(error)
     }
@@ -120,7 +120,7 @@ final class ImportInput {
       let count: Int
       do throws(StoreError) {
         count = try bytes.lendMutableBytes { buffer throws(StoreError) in
-          try importRead(descriptor, into: buffer, of: name)
+          try readAvailable(descriptor, into: buffer, of: name)
         }
       } catch { throw failure(error) }
       if count == 0 { break }
@@ -131,8 +131,8 @@ final class ImportInput {
 
   private func startGzip(isSeekable: Bool) throws(CommandFailure) {
     do throws(StoreError) {
-      let child = try ImportChild(
-        "gzip", ["-dc"], environment: ImportEnvironment.gzip, input: isSeekable ? .file(descriptor) : .pipe)
+      let child = try ChildProgram(
+        "gzip", ["-dc"], environment: ChildEnvironment.gzip, input: isSeekable ? .file(descriptor) : .pipe)
       gzip = child
       if let input = child.takeInput() { try feed(input) }
     } catch {
@@ -142,13 +142,13 @@ final class ImportInput {
           ? "the input is compressed, and there is no gzip to decompress it"
           : "cannot start gzip: \(error.systemCode.map(systemMessage) ?? error.what)",
         at: name,
-        next: ImportChild.nextStep(after: error, starting: "gzip")
+        next: ChildProgram.nextStep(after: error, starting: "gzip")
           + ", or pass the decompressed lines on standard input")
     }
   }
 
   /// Copies the input to gzip on a dedicated thread.
-  private func feed(_ input: ImportPipeEnd) throws(StoreError) {
+  private func feed(_ input: PipeEnd) throws(StoreError) {
     let head = head
     try StoreMachine.process.start("import-feed") { [descriptor, name, feedProblem] in
       withoutBrokenPipeSignal {
@@ -163,7 +163,7 @@ final class ImportInput {
           else { break }
           do throws(StoreError) {
             count = try buffer.lendMutableBytes { bytes throws(StoreError) in
-              try importRead(descriptor, into: bytes, of: name)
+              try readAvailable(descriptor, into: bytes, of: name)
             }
           } catch {
             feedProblem.withLock { $0 = error }

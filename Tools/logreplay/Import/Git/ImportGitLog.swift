@@ -38,7 +38,7 @@ final class ImportGitLog {
   private static let mark = Array("commit ".utf8)
 
   private let repository: ImportGitRepository
-  private let child: ImportChild
+  private let child: ChildProgram
   private let pieces: ImportPieces
   /// The piece that starts the next commit.
   private var header: [UInt8]?

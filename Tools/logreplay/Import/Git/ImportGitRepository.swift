@@ -24,19 +24,20 @@ struct ImportGitRepository {
   }
 
   /// Starts git with these arguments.
-  func start(_ arguments: [String], input: ImportChild.Input = .nothing) throws(CommandFailure) -> ImportChild
-  {
+  func start(
+    _ arguments: [String], input: ChildProgram.Input = .nothing
+  ) throws(CommandFailure) -> ChildProgram {
     let settings = ["-c", "log.showSignature=false", "-c", "core.quotePath=false"]
     do throws(StoreError) {
-      return try ImportChild(
-        "git", ["--no-pager", "-C", path] + settings + arguments, environment: ImportEnvironment.git,
+      return try ChildProgram(
+        "git", ["--no-pager", "-C", path] + settings + arguments, environment: ChildEnvironment.git,
         input: input)
     } catch {
       throw CommandFailure(
         ExitStatus.inputOutput,
         error.systemCode == SystemErrorCode.notFound
           ? "git is not installed" : "cannot start git: \(error.systemCode.map(systemMessage) ?? error.what)",
-        at: path, next: ImportChild.nextStep(after: error, starting: "git") + ", and import again")
+        at: path, next: ChildProgram.nextStep(after: error, starting: "git") + ", and import again")
     }
   }
 
@@ -57,7 +58,7 @@ struct ImportGitRepository {
   }
 
   /// Waits for a child process to end. Throws if it did not succeed.
-  func finish(_ child: ImportChild) throws(CommandFailure) {
+  func finish(_ child: ChildProgram) throws(CommandFailure) {
     let end = child.wait()
     guard end != .code(0) else { return }
     let complaint = child.complaint
@@ -90,7 +91,7 @@ enum ImportGitHash {
 
 /// Splits the output of a program at a separator byte. Each piece is returned whole, and memory is bounded.
 final class ImportPieces {
-  private let child: ImportChild
+  private let child: ChildProgram
   private let separator: UInt8
   private var buffer = [UInt8](repeating: 0, count: 128 << 10)
   private var start = 0
@@ -100,7 +101,7 @@ final class ImportPieces {
 
   private let repository: ImportGitRepository
 
-  init(_ child: ImportChild, separator: UInt8, of repository: ImportGitRepository) {
+  init(_ child: ChildProgram, separator: UInt8, of repository: ImportGitRepository) {
     self.child = child
     self.separator = separator
     self.repository = repository

@@ -10,7 +10,7 @@ final class ImportGitSizes {
   private static let roundMax = 256
 
   private let repository: ImportGitRepository
-  private let child: ImportChild
+  private let child: ChildProgram
   private let answers: ImportPieces
 
   init(_ repository: ImportGitRepository) throws(CommandFailure) {

@@ -1,4 +1,4 @@
-// A child process whose output is read as it arrives: git or gzip.
+// A child process: git or gzip, whose output is read as it arrives, or a program of the user.
 
 internal import StrataBase
 internal import StrataLog
@@ -11,8 +11,8 @@ internal import StrataLog
   internal import Glibc
 #endif
 
-/// A program that runs as a child process. Its standard error is kept for messages.
-final class ImportChild {
+/// A program that runs as a child process.
+final class ChildProgram {
   /// How a child ended.
   enum End: Equatable {
     case code(Int32)
@@ -28,11 +28,19 @@ final class ImportChild {
     case pipe
   }
 
+  /// Where a child's output goes.
+  enum Output {
+    /// Standard output to a pipe, with `output` as its read end. Standard error is kept for messages.
+    case pipe
+    /// Both to the standard error of this process.
+    case standardError
+  }
+
   let program: String
-  /// The child's standard output.
-  let output: ImportPipeEnd
+  /// The child's standard output; closed if it goes elsewhere.
+  let output: PipeEnd
   /// The write end of the child's standard input, if it was requested as a pipe and not yet taken.
-  private(set) var input: ImportPipeEnd?
+  private(set) var input: PipeEnd?
   private let errors: Int32
   private var process: pid_t = 0
   private var end: End?
@@ -41,12 +49,13 @@ final class ImportChild {
   ///
   /// - Throws: an error with the system's error code; `SystemErrorCode.notFound` if there is no such program.
   init(
-    _ program: String, _ arguments: [String], environment: [String], input source: Input = .nothing
+    _ program: String, _ arguments: [String], environment: [String], input source: Input = .nothing,
+    output target: Output = .pipe
   ) throws(StoreError) {
     self.program = program
-    let (outputRead, outputWrite) = try Self.makePipe()
-    output = ImportPipeEnd(outputRead)
-    defer { close(outputWrite) }
+    let (outputRead, outputWrite) = target == .pipe ? try Self.makePipe() : (-1, -1)
+    output = PipeEnd(outputRead)
+    defer { if outputWrite >= 0 { close(outputWrite) } }
     var childInput: Int32
     var ownsChildInput = true
     switch source {
@@ -59,13 +68,15 @@ final class ImportChild {
       ownsChildInput = false
     case .pipe:
       let (read, write) = try Self.makePipe()
-      input = ImportPipeEnd(write)
+      input = PipeEnd(write)
       childInput = read
     }
     defer { if ownsChildInput { close(childInput) } }
-    errors = Self.makeScratchFile()
+    errors = target == .pipe ? Self.makeScratchFile() : -1
     let code = Self.spawn(
-      [program] + arguments, environment, input: childInput, output: outputWrite, errors: errors, &process)
+      [program] + arguments, environment, input: childInput,
+      output: target == .pipe ? outputWrite : STDERR_FILENO,
+      errors: target == .pipe ? errors : STDERR_FILENO, &process)
     guard code == 0 else {
       // There is no process, and `deinit` must not wait for one.
       end = .code(code)
@@ -78,7 +89,7 @@ final class ImportChild {
       kill(process, SIGKILL)
       _ = wait()
     }
-    close(errors)
+    if errors >= 0 { close(errors) }
   }
 
   /// Closes the pipes and waits until the child has ended.
@@ -95,7 +106,7 @@ final class ImportChild {
   }
 
   /// Transfers the child's standard input to the caller, which must close it.
-  func takeInput() -> ImportPipeEnd? {
+  func takeInput() -> PipeEnd? {
     defer { input = nil }
     return input
   }
@@ -168,9 +179,10 @@ final class ImportChild {
 }
 
 /// One end of a pipe. Blocks.
-final class ImportPipeEnd: @unchecked Sendable {
+final class PipeEnd: @unchecked Sendable {
   // Sendable because only one thread at a time uses an end: the thread that feeds a child, or the one that reads it.
-  private var descriptor: Int32
+  /// Negative once it is closed.
+  private(set) var descriptor: Int32
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -178,7 +190,7 @@ final class ImportPipeEnd: @unchecked Sendable {
 
   /// Reads the available bytes, at least one; 0 at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
-    try importRead(descriptor, into: buffer, of: "a pipe")
+    try readAvailable(descriptor, into: buffer, of: "a pipe")
   }
 
   /// Writes all bytes. Throws if the reader has closed the pipe; the thread must block SIGPIPE.
@@ -214,7 +226,7 @@ final class ImportPipeEnd: @unchecked Sendable {
 }
 
 /// Reads from a descriptor, and retries after an interruption. Returns 0 at the end.
-func importRead(
+func readAvailable(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, of path: String
 ) throws(StoreError) -> Int {
   while true {

@@ -7,7 +7,7 @@
 #endif
 
 /// Environments for child processes, as `NAME=value`.
-enum ImportEnvironment {
+enum ChildEnvironment {
   /// The variables that git inherits. The user decides where git finds its programs and its settings (`safe.directory`
   /// is one of them); the import decides which repository git reads and how it prints.
   private static let keptForGit: Set<String> = [
@@ -28,6 +28,11 @@ enum ImportEnvironment {
       "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
       "GIT_NO_REPLACE_OBJECTS=1",
     ]
+  }
+
+  /// For a program of the user: what this process has, and these variables.
+  static func user(with variables: [(name: String, value: String)]) -> [String] {
+    entries { name in !variables.contains { $0.name == name } } + variables.map { "\($0.name)=\($0.value)" }
   }
 
   private static func entries(where isKept: (String) -> Bool) -> [String] {
