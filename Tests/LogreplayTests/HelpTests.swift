@@ -7,7 +7,7 @@ import Testing
 struct HelpTests {
   @Test(arguments: [
     (["lgo", "x"], "did you mean log?"), (["verfy", "x"], "did you mean verify?"),
-    (["help", "shwo"], "did you mean show?"), (["bogus"], "there are at, backup, checkpoint, diff,"),
+    (["help", "shwo"], "did you mean show?"), (["bogus"], "there are at, backup, bisect, checkpoint,"),
   ])
   func `a mistyped command is an error that names the nearest one`(
     arguments: [String], hint: String
@@ -27,7 +27,7 @@ struct HelpTests {
     #expect(script.code == 0 && script.output.contains("_logreplay"))
   }
 
-  @Test(arguments: ["at", "diff", "log", "show", "follow", "replay"])
+  @Test(arguments: ["at", "diff", "bisect", "log", "show", "follow", "replay"])
   func `the help of a command that takes points ends with their grammar`(command: String) async throws {
     for arguments in [["help", command], [command, "--help"], [command, "x", "-h"]] {
       let help = try await LogreplayProcess(arguments).wait()

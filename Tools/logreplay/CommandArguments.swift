@@ -19,12 +19,12 @@ enum CommandArguments {
 
   /// The arguments with each relative time rewritten so that the parser accepts it as a point: `-2h` becomes `2h.ago`,
   /// because the parser would read `-2h` as options, one of them a request for help. Arguments that may be the value of
-  /// an option, or that follow `--`, are not changed.
+  /// an option, or that follow `--` or `--run`, are not changed.
   static func withoutSigns(_ arguments: [String]) -> [String] {
     var arguments = arguments
     for index in arguments.indices {
       let argument = arguments[index]
-      if argument == "--" { break }
+      if endings.contains(argument) { break }
       let last = index == 0 ? "" : arguments[index - 1]
       guard argument.hasPrefix("-"), !mayTakeNext(last) else { continue }
       let length = argument.dropFirst().prefix { $0 != "." }
@@ -47,18 +47,23 @@ enum CommandArguments {
   /// The flags of the commands that take points.
   static let takesNothing: Set<String> = [
     "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
-    "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up",
+    "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up", "--all-flips",
   ]
 
   /// The options of these commands whose values may be any text, including text that begins with a sign.
-  static let takesText: Set<String> = ["--from", "--since", "--until", "--where", "--grep", "-g"]
+  static let takesText: Set<String> = [
+    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad",
+  ]
 
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.
   static let takesJoined: Set<String> = ["-o", "-n"]
 
+  /// What all arguments after it belong to: nothing of it is an option of the command.
+  static let endings: Set<String> = ["--", "--run"]
+
   /// Throws if a signed number is an argument by itself, or a number of lines: the parser would read it as options.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {
-    let words = arguments.prefix { $0 != "--" }
+    let words = arguments.prefix { !endings.contains($0) }
     for (option, value) in zip(words, words.dropFirst()) where ["-n", "--lines"].contains(option) {
       guard value.hasPrefix("-"), value.dropFirst().isDigits else { continue }
       throw CommandFailure(
@@ -72,7 +77,9 @@ enum CommandArguments {
   /// request for help, the parser's own error otherwise.
   static func explained(_ error: any Error, _ arguments: [String]) -> any Error {
     guard CommandFailure(any: error) == nil, Logreplay.exitCode(for: error) == .success,
-      !arguments.contains(where: { ["-h", "--help", "help"].contains($0) })
+      !arguments.prefix(while: { !endings.contains($0) }).contains(where: {
+        ["-h", "--help", "help"].contains($0)
+      })
     else { return error }
     do throws(CommandFailure) { try checkSigns(arguments) { takesText.contains($0) } } catch { return error }
     return error
@@ -81,7 +88,7 @@ enum CommandArguments {
   private static func checkSigns(
     _ arguments: [String], unlessBehind isOption: (String) -> Bool
   ) throws(CommandFailure) {
-    for (index, argument) in arguments.prefix(while: { $0 != "--" }).enumerated() {
+    for (index, argument) in arguments.prefix(while: { !endings.contains($0) }).enumerated() {
       guard argument.hasPrefix("-"), argument.dropFirst().prefix(1).isDigits,
         index == 0 || !isOption(arguments[index - 1])
       else { continue }

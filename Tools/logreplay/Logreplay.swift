@@ -21,6 +21,7 @@ struct Logreplay: AsyncParsableCommand {
       ShowCommand.self,
       AtCommand.self,
       DiffCommand.self,
+      BisectCommand.self,
       FollowCommand.self,
       KeepCommand.self,
       CheckpointCommand.self,

@@ -107,6 +107,18 @@ final class ListReplay {
     fold.state.withTable(table) { $0.addView(query.list.definition) }
   }
 
+  /// Folds appends up to a sequence, and lends the state at the end of each. To be called after `state(at:)`, from whose
+  /// point it goes on.
+  func runByAppend(through last: UInt64, _ body: (borrowing TableSet) throws -> Void) throws {
+    do { try fold.runByAppend(through: last) { try body($0) } } catch let error as StoreError {
+      throw opened.failure(error)
+    }
+    guard fold.state.sequence == last else {
+      try opened.throwDamage()
+      throw opened.failure(.closed)
+    }
+  }
+
   /// Throws if no event was ever written to the table; only says so if the table may be created later.
   private func checkTable() throws {
     do { try StoreTables(opened: opened).check(table) } catch let failure as CommandFailure
