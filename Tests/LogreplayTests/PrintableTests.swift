@@ -32,6 +32,8 @@ struct PrintableTests {
     ["diff", "0..", "--stat", "--section-by", field], ["log", "-o", "table"], ["log", "-o", "short"],
     ["log", "--type", "x\u{1B}"], ["log", "--row", "\(bad)/\(bad)", "-p"], ["log", "--row", "\(bad)/x"],
     ["log", "--color", bad], ["log", "-g", "[\u{1B}"], ["log", "--cursor-file", "/none/\(bad)"],
+    ["bisect", "--where", "n != 9"], ["bisect", "--where", "n != 9", "--all-flips"],
+    ["bisect", "--run", bad],
     ["show", "1"], ["show", bad], ["info"], ["replay"], ["verify"],
     ["follow", "--table", bad + "x", "--until-caught-up"],
     ["follow", "--from", "0", "--until-caught-up", "-o", "table"],

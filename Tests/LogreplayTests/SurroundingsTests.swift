@@ -57,12 +57,14 @@ struct SurroundingsTests {
   #endif
 
   @Test(arguments: [
-    "at", "backup", "checkpoint", "diff", "dump", "erase", "follow", "import", "info", "keep", "log",
-    "replay", "seal", "show", "verify",
+    "at", "backup", "bisect", "checkpoint", "diff", "dump", "erase", "follow", "import", "info", "keep",
+    "log",
+    "recover", "replay", "seal", "show", "verify",
   ])
   func `an empty path of a store is a usage error`(command: String) async throws {
     let more: [String: [String]] = [
-      "backup": ["target"], "diff": ["1", "2"], "erase": ["--stream", "a/1", "--reason", "b", "--yes"],
+      "backup": ["target"], "bisect": ["--where", "n == 1"], "diff": ["1", "2"], "recover": ["target"],
+      "erase": ["--stream", "a/1", "--reason", "b", "--yes"],
       "import": ["-", "--table", "t", "--id", "id"], "keep": ["name"], "show": ["1"],
     ]
     let outcome = try await LogreplayProcess([command, ""] + (more[command] ?? [])).wait()
