@@ -28,6 +28,8 @@ enum CommandEnding {
   static func handleSignals() {
     // Unlike "ignore", a handler is not inherited by the pager.
     signal(SIGPIPE) { _ in }
+    // Where whatever started this process ignores ends of children, the system would say of none how it ended.
+    signal(SIGCHLD, SIG_DFL)
     signal(SIGINT) { _ in
       Pager.finish()
       _exit(ExitStatus.interrupted)

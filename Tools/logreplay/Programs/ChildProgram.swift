@@ -97,7 +97,8 @@ final class ChildProgram {
     if let end { return end }
     input?.close()
     output.close()
-    var status: Int32 = 0
+    // An end that the system does not say is none that a program would call a success.
+    var status: Int32 = 0xFF << 8
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F
     let result = signal == 0 ? End.code(status >> 8 & 0xFF) : .signal(signal)
