@@ -24,7 +24,7 @@ enum CommandArguments {
     var arguments = arguments
     for index in arguments.indices {
       let argument = arguments[index]
-      if endings.contains(argument) { break }
+      if endsOptions(argument) { break }
       let last = index == 0 ? "" : arguments[index - 1]
       guard argument.hasPrefix("-"), !mayTakeNext(last) else { continue }
       let length = argument.dropFirst().prefix { $0 != "." }
@@ -58,12 +58,14 @@ enum CommandArguments {
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.
   static let takesJoined: Set<String> = ["-o", "-n"]
 
-  /// What all arguments after it belong to: nothing of it is an option of the command.
-  static let endings: Set<String> = ["--", "--run"]
+  /// Whether no argument after this one is an option of the command: all belong to a program, or are what they say.
+  static func endsOptions(_ argument: String) -> Bool {
+    argument == "--" || argument == "--run" || argument.hasPrefix("--run=")
+  }
 
   /// Throws if a signed number is an argument by itself, or a number of lines: the parser would read it as options.
   static func checkSigns(_ arguments: [String]) throws(CommandFailure) {
-    let words = arguments.prefix { !endings.contains($0) }
+    let words = arguments.prefix { !endsOptions($0) }
     for (option, value) in zip(words, words.dropFirst()) where ["-n", "--lines"].contains(option) {
       guard value.hasPrefix("-"), value.dropFirst().isDigits else { continue }
       throw CommandFailure(
@@ -77,7 +79,7 @@ enum CommandArguments {
   /// request for help, the parser's own error otherwise.
   static func explained(_ error: any Error, _ arguments: [String]) -> any Error {
     guard CommandFailure(any: error) == nil, Logreplay.exitCode(for: error) == .success,
-      !arguments.prefix(while: { !endings.contains($0) }).contains(where: {
+      !arguments.prefix(while: { !endsOptions($0) }).contains(where: {
         ["-h", "--help", "help"].contains($0)
       })
     else { return error }
@@ -88,7 +90,7 @@ enum CommandArguments {
   private static func checkSigns(
     _ arguments: [String], unlessBehind isOption: (String) -> Bool
   ) throws(CommandFailure) {
-    for (index, argument) in arguments.prefix(while: { !endings.contains($0) }).enumerated() {
+    for (index, argument) in arguments.prefix(while: { !endsOptions($0) }).enumerated() {
       guard argument.hasPrefix("-"), argument.dropFirst().prefix(1).isDigits,
         index == 0 || !isOption(arguments[index - 1])
       else { continue }
@@ -100,6 +102,13 @@ enum CommandArguments {
           ? "write head~\(number)\(rest); head~N is N appends before the head"
           : "see logreplay help; write -- before arguments that begin with - and are not options")
     }
+  }
+
+  /// Throws if the program to run is missing after `--run`: an empty list of arguments is that of no option at all.
+  static func checkProgram(_ arguments: [String]) throws(CommandFailure) {
+    guard arguments.first == "bisect", arguments.last == "--run" else { return }
+    throw CommandFailure(
+      ExitStatus.usage, "a program is missing", at: "--run", next: "give a program, and its arguments")
   }
 
   /// Throws if the first word is not a command, and suggests the nearest one.

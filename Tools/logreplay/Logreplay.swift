@@ -46,6 +46,7 @@ struct Logreplay: AsyncParsableCommand {
       try CommandArguments.checkText()
       try CommandArguments.checkCommand(arguments)
       try CommandArguments.checkSigns(arguments)
+      try CommandArguments.checkProgram(arguments)
       var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()

@@ -25,6 +25,9 @@ struct BisectReport {
     flips = nil
   }
 
+  /// Whether the list has items at the begin of the range.
+  var begins: Bool { flips?.begins ?? false }
+
   /// Whether nothing was found.
   var isEmpty: Bool { append == nil && (flips?.all.isEmpty ?? true) }
 
@@ -38,19 +41,23 @@ struct BisectReport {
     }
   }
 
-  /// `{"schema":1,"table":…,"first":N,"append":[a,b],"time":…,"id":…,"flips":[N,…]}`.
+  /// `{"schema":1,"table":…,"first":N,"append":[a,b],"time":…,"id":…}` with `"earliest":N` where several are left, and of a
+  /// list that was searched in one pass `"row":…,"begins":…,"flips":[N,…]`. `id` is the id of the append. Where nothing
+  /// was found, the values are null.
   private var json: [UInt8] {
     var line = JSONLine.document()
     line.field("table", table)
     line.field("first", append?.sequences.upperBound)
-    if let append {
-      line.array(
-        "append", [append.sequences.lowerBound, append.sequences.upperBound].map { Array("\($0)".utf8) })
+    if let sequences = append?.sequences {
+      line.array("append", [sequences.lowerBound, sequences.upperBound].map { Array("\($0)".utf8) })
+    } else {
+      line.null("append")
     }
     line.field("time", append?.time.description)
+    line.field("id", append?.id)
     if let earliest { line.field("earliest", earliest) }
     if let flips {
-      line.field("id", flips.first?.id)
+      line.field("row", flips.first?.id)
       line.field("begins", flips.begins)
       line.array("flips", flips.all.map { Array("\($0.sequence)".utf8) })
     }
@@ -85,12 +92,16 @@ struct BisectReport {
     lines.append(("events", PeopleText.count(append.events.count)))
     writer.bytes += KeyedText.lines(lines).utf8
     var printer = EventPrinter(options, isEndless: false)
-    for event in append.events.prefix(Self.eventsShownMax) {
+    // Of many events, the ones about the row are shown in any case.
+    let row = flips?.first?.id.map { StreamName(category: table, id: $0) }
+    for (index, event) in append.events.enumerated() where index < Self.eventsShownMax || event.stream == row
+    {
       printer.add(event, of: append, to: &writer.bytes)
     }
     printer.end(to: &writer.bytes)
     guard append.events.count > Self.eventsShownMax else { return }
-    let store = PeopleText.printable(opened.path)
+    let store =
+      "'\(PeopleText.printable(opened.path).split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     writer.bytes +=
       "and more: logreplay log \(store) \(sequences.lowerBound - 1)..\(sequences.upperBound)\n".utf8
   }

@@ -35,8 +35,12 @@ struct ListFlips {
     var (hasItems, reached, flips) = (begins, begin.sequence, [ListFlip]())
     do {
       try replay.runByAppend(through: end) { set in
-        // A fold that begins again after an erasure lends states of before once more.
-        guard set.sequence > reached else { return }
+        // A fold that begins again lends a state of before once more, without what was erased.
+        guard set.sequence > reached else {
+          throw CommandFailure(
+            ExitStatus.inputOutput, "events were erased while the log was read",
+            at: replay.opened.path, next: "run the command again")
+        }
         reached = set.sequence
         let count = set.contains(table) ? set[table].view(identity)?.count ?? 0 : 0
         guard (count > 0) != hasItems else { return }

@@ -21,7 +21,9 @@ struct BisectCommand: BlockingCommand, PointCommand {
       125 that it cannot be said, and anything else ends the search. The first bad append is found by halves, so the \
       program is asked about few of them; it has to call --good good and --bad bad.
 
-      The exit code is 1 if there is no such append, and 3 if those that could not be judged leave several.
+      The exit code is 1 if there is no such append, or the program does not call --good good and --bad bad, and 3 if \
+      appends that could not be judged leave several, or the list leaves out rows that it cannot show. With \
+      --all-flips it is 1 if there is no flip. Any other end of the program is 74.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -53,7 +55,7 @@ struct BisectCommand: BlockingCommand, PointCommand {
         PointRange.Named(text: text, point: try Point(text, times: times))
       }
     }
-    try ListQuery.check(options, times: times)
+    try ListQuery.check(options, times: times).checkShowsItems()
     let opened = try OpenedStore.open(target.store)
     let query = try ListQuery(options, in: opened, times: times)
     let resolver = PointResolver(store: opened)
@@ -63,21 +65,32 @@ struct BisectCommand: BlockingCommand, PointCommand {
     try check(end, "--bad")
     guard opened.log.mark.sequence > 0 else { throw resolver.missing("there is no append to look at") }
     guard begin.sequence < end.sequence else {
+      if resolver.dependsOnEnd { try opened.throwDamage() }
       throw CommandFailure(
         ExitStatus.usage, "there is no append after seq \(begin.sequence) up to seq \(end.sequence)",
         at: "--good, --bad", next: "give a point for --good that is before that for --bad")
     }
-    let found =
-      try run.isEmpty
-      ? flips(opened, query, from: begin, to: end) : search(opened, query, from: begin, to: end)
+    let found: Found
+    do {
+      found =
+        try run.isEmpty
+        ? flips(opened, query, from: begin, to: end) : search(opened, query, from: begin, to: end)
+    } catch let failure as CommandFailure where failure.code == ExitStatus.negative {
+      // What a damaged log lacks may be what was looked for.
+      if resolver.dependsOnEnd { try opened.throwDamage() }
+      throw failure
+    }
     var writer = OutputWriter()
     try found.report.write(to: &writer, output, listsFlips: allFlips)
     try writer.flush()
     if resolver.dependsOnEnd { try opened.reportEnd() }
+    if found.report.isEmpty {
+      let range = "after seq \(begin.sequence) up to seq \(end.sequence)"
+      Terminal.note(
+        found.report.begins ? "it is true at each append \(range)" : "no append \(range) made it true")
+    }
     if found.isShort { throw ExitCode(ExitStatus.skipped) }
-    guard found.report.isEmpty else { return }
-    Terminal.note("no append after seq \(begin.sequence) up to seq \(end.sequence) made it true")
-    throw ExitCode(ExitStatus.negative)
+    if found.report.isEmpty { throw ExitCode(ExitStatus.negative) }
   }
 
   private func check() throws(CommandFailure) {
@@ -88,6 +101,16 @@ struct BisectCommand: BlockingCommand, PointCommand {
     try refuse(
       run.isEmpty && options.filter == nil && options.view == nil, "it is not said what should be true",
       "give --where EXPR, the name of a kept list with --view, or a program with --run")
+    let shown = [
+      ("--section-by", options.sectionBy != nil), ("--section-order", options.sectionOrder != nil),
+      ("--sort", !options.sort.isEmpty), ("--limit", options.limit != nil),
+      ("--limit-per-section", options.limitPerSection != nil), ("--fields", options.fields != nil),
+    ].first { run.isEmpty && $0.1 }
+    try refuse(
+      shown != nil, "\(shown?.0 ?? "") says how a list is shown, and no list is shown",
+      "leave it out, or ask a program about the list with --run")
+    try refuse(
+      run.first == "" || run == ["--"], "the name of the program is empty", "give a program after --run")
     try refuse(
       !run.isEmpty && allFlips, "--run searches by halves, and sees few of the changes",
       "leave out --all-flips, or say what should be true with --where")
@@ -131,7 +154,7 @@ struct BisectCommand: BlockingCommand, PointCommand {
   private func search(
     _ opened: OpenedStore, _ query: ListQuery, from begin: ResolvedPoint, to end: ResolvedPoint
   ) throws -> Found {
-    let program = BisectProgram(words: run)
+    let program = BisectProgram(words: run.first == "--" ? Array(run.dropFirst()) : run)
     var last: ListState?
     func verdict(at point: ResolvedPoint) throws -> BisectVerdict {
       let state = try ListReplay(opened, query, from: point.sequence).state(at: point)

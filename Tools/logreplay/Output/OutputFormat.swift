@@ -14,7 +14,7 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
   static func requested(in arguments: [String]) -> OutputFormat? {
     var format: OutputFormat?
     for (index, argument) in arguments.enumerated() {
-      if CommandArguments.endings.contains(argument) { break }
+      if CommandArguments.endsOptions(argument) { break }
       var value: Substring?
       if argument == "-o" || argument == "--output" {
         value = index + 1 < arguments.count ? arguments[index + 1][...] : nil
