@@ -45,6 +45,13 @@ public final class SimulatedDisk: Sendable {
     var hook: (@Sendable (SimulatedCall) -> SimulatedVerdict)?
 
     var openInodes: Set<SimulatedImage.Inode> { Set(openCounts.keys) }
+
+    /// The image without files that nothing reaches.
+    var reachableImage: SimulatedImage {
+      var image = image
+      image.removeUnreachable(open: openInodes)
+      return image
+    }
   }
   let state: Lock<State>
 
@@ -63,7 +70,7 @@ public final class SimulatedDisk: Sendable {
   /// failures and hooks; the capacity is kept.
   package func crash(seed: UInt64, model: CrashModel) -> SimulatedDisk {
     var random = SeededGenerator(seed: seed)
-    let (image, capacity, lastToken) = state.withLock { ($0.image, $0.capacity, $0.lastToken) }
+    let (image, capacity, lastToken) = state.withLock { ($0.reachableImage, $0.capacity, $0.lastToken) }
     let disk = SimulatedDisk(image: image.crashed(model, using: &random), capacity: capacity)
     disk.state.withLock { $0.lastToken = lastToken }
     return disk
@@ -100,7 +107,7 @@ public final class SimulatedDisk: Sendable {
   public var isPoweredOff: Bool { state.withLock { $0.isPoweredOff } }
 
   /// The data that a power cut could lose now.
-  package var unsynced: SimulatedUnsynced { state.withLock { $0.image.unsynced } }
+  package var unsynced: SimulatedUnsynced { state.withLock { $0.reachableImage.unsynced } }
 
   // MARK: Failures
 
