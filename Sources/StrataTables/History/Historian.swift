@@ -368,5 +368,7 @@ extension Historian: DerivedFileUser {
   func didErase() {
     drop()
     cache.removeAll()
+    // No file is left of those that were damaged, and what was read while they were removed was no damage.
+    state.withLock { $0.damageCount = 0 }
   }
 }

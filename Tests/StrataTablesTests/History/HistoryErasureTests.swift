@@ -178,9 +178,10 @@ internal import Testing
       let historian = store.projector(StateStore.documents).historian!
       let calls = Lock(number)
       disk.onOperation { call in
-        // Between the files of the log no lock is held that a historian needs.
+        // At the files of the log no lock is held that a historian needs, and at their folder a new one has its name.
         guard
           call.path.hasSuffix(StoreLayout.temporarySuffix) || call.path.hasPrefix(StateStore.layout.derived)
+            || call.path == StateStore.layout.log && call.operation == .syncDirectory
         else { return .proceed }
         let isDue = calls.withLock { calls in
           calls -= 1
