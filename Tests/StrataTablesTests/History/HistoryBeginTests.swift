@@ -147,6 +147,8 @@ internal import Testing
     }
     print("histories: \(met)")
     let count = runs.count
+    // Few histories may meet less of this.
+    guard count >= 100 else { return }
     #expect(met.begins.fromSaved > count / 8 && met.begins.fromPublished > count / 2, "\(met)")
     #expect(met.begins.fromRuns > count / 8 && met.damaged > count / 8 && met.crashes > count / 4, "\(met)")
     #expect(met.lists > 3 * count, "\(met)")

@@ -63,8 +63,8 @@ enum HistoryStore {
   }
 
   /// How many appends a random history has. What compares each of its states takes time with the square of it, so that
-  /// most are short, and some are long enough for merges of merged runs. Where more histories are asked for than in an
-  /// ordinary run, more of them are long.
+  /// most are short. Some are long enough for merges, and, where more histories are asked for than in an ordinary run, for
+  /// merges of merged runs.
   static func appendCount(_ random: inout SeededGenerator) -> Int {
     let isLong = Int.random(in: 0..<(StateRuns.isLong ? 5 : 9), using: &random) == 0
     let counts = StateRuns.isLong ? (few: 3...24, many: 25...60) : (few: 3...16, many: 25...40)

@@ -292,6 +292,6 @@ private struct ProgramHistory {
       #expect(disk.isClosed, "history \(seed): \(disk.openFileCount) files are open, and no store is left")
     }
     print("\(states) states and \(lists) lists from disk, \(removed) page files removed, \(faults) bad pages")
-    #expect(states > runs.count && lists > runs.count && removed > runs.count / 4 && faults > runs.count / 8)
+    #expect(states > runs.count && lists > runs.count && removed > runs.count / 4 && faults > 0)
   }
 }

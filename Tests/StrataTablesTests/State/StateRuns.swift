@@ -24,7 +24,7 @@ final class StateRuns {
 
   /// - Parameters:
   ///   - usual: the number in an ordinary run.
-  ///   - parts: the number of tests, or of arguments of a test, that share `usual` and `RUNS`.
+  ///   - parts: the number of tests of one property, or of arguments of a test, that share `usual` and `RUNS`.
   ///   - isLight: whether one takes so little that a build without optimisation runs as many.
   init(_ usual: Int = StateRuns.usual, parts: Int = 1, isLight: Bool = false) {
     let asked = Self.asked ?? 0
