@@ -149,6 +149,35 @@ struct BisectTests {
     #expect(outcome.errors.split(separator: "\n").count <= 9, "by halves: \(outcome.errors)")
   }
 
+  @Test func `a program fails also where the parent ignores ends of children`() async throws {
+    let folder = try await SampleFolder.list()
+    let outcome = try await LogreplayProcess.shell(
+      """
+      trap '' CHLD
+      "$0" bisect "$1" --table incident --run false || echo $?
+      """, folder.store)
+    #expect(outcome.lines == ["1"] && outcome.errors.contains("calls seq 0 bad"), "\(outcome)")
+  }
+
+  @Test func `of a damaged store the damage is said, and not that nothing was found`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    for number in Int64(1)...200 {
+      try await store.append([NewEvent("$put", in: "t/\(number)", ["n": .int(number)])])
+    }
+    try await store.close()
+    let path = try #require(
+      FileManager.default.enumerator(atPath: "\(folder.store)/log")?.allObjects.first as? String)
+    let file = URL(fileURLWithPath: "\(folder.store)/log/\(path)")
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count / 2] ^= 0xFF
+    try bytes.write(to: file)
+    for program in [["--run", "true"], ["--where", "n == 200"], ["--good", "head", "--run", "true"]] {
+      let outcome = try await LogreplayProcess(["bisect", folder.store] + program).wait()
+      #expect(outcome.code == 65, "\(outcome)")
+    }
+  }
+
   @Test func `appends that cannot be judged are said to be possible`() async throws {
     let folder = try SampleFolder()
     let store = try await folder.open()
