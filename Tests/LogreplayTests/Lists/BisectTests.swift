@@ -102,6 +102,19 @@ struct BisectTests {
     #expect(outcome.errors.contains(what), "\(outcome.errors)")
   }
 
+  @Test func `of an append of many events those of the row are shown`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    try await store.append((1...30).map { NewEvent("$put", in: "t/\($0)", ["n": .int(Int64($0))]) })
+    try await store.close()
+    let lines = try await folder.answer("bisect", "--where", "n == 25", "--section-by", "n").split(
+      separator: "\n")
+    #expect(lines.count == 4 + 11 + 1 && lines[14].contains("t/25"), "\(lines)")
+    #expect(lines[15] == "and more: logreplay log '\(folder.store)' 0..30")
+    let log = try await LogreplayProcess.shell("$(dirname \"$0\")/" + lines[15].dropFirst("and more: ".count))
+    #expect(log.lines.count == 30, "\(log)")
+  }
+
   @Test func `an empty store has nothing to look at`() async throws {
     let folder = try SampleFolder()
     try await folder.open().close()

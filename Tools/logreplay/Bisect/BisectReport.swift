@@ -100,8 +100,7 @@ struct BisectReport {
     }
     printer.end(to: &writer.bytes)
     guard append.events.count > Self.eventsShownMax else { return }
-    let store =
-      "'\(PeopleText.printable(opened.path).split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+    let store = PeopleText.shellWord(PeopleText.printable(opened.path))
     writer.bytes +=
       "and more: logreplay log \(store) \(sequences.lowerBound - 1)..\(sequences.upperBound)\n".utf8
   }

@@ -102,8 +102,8 @@ struct BisectCommand: BlockingCommand, PointCommand {
       run.isEmpty && options.filter == nil && options.view == nil, "it is not said what should be true",
       "give --where EXPR, the name of a kept list with --view, or a program with --run")
     let shown = [
-      ("--section-by", options.sectionBy != nil), ("--section-order", options.sectionOrder != nil),
-      ("--sort", !options.sort.isEmpty), ("--limit", options.limit != nil),
+      ("--section-order", options.sectionOrder != nil), ("--sort", !options.sort.isEmpty),
+      ("--limit", options.limit != nil),
       ("--limit-per-section", options.limitPerSection != nil), ("--fields", options.fields != nil),
     ].first { run.isEmpty && $0.1 }
     try refuse(

@@ -56,6 +56,11 @@ struct PeopleText: Sendable {
     return result
   }
 
+  /// The text as one word of a shell.
+  static func shellWord(_ text: String) -> String {
+    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+  }
+
   static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
