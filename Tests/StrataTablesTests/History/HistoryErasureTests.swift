@@ -170,6 +170,21 @@ internal import Testing
     #expect(erased > 40)
   }
 
+  @Test func `after an erasure a history that was given up as damaged is made again`() throws {
+    let disk = SimulatedDisk()
+    let store = try Secret.fill(disk)
+    let historian = try #require(store.projector(StateStore.documents).historian)
+    try historian.recordBlocking()
+    for _ in 0..<2 { historian.noteDamage() }
+    #expect(throws: StoreError.self) { try historian.recordBlocking() }
+    #expect(historian.runs() == nil && historian.failure != nil)
+    try store.eraseBlocking(Secret.erasure)
+    #expect(historian.failure == nil)
+    try historian.recordBlocking()
+    #expect(historian.end > 0)
+    try store.closeBlocking()
+  }
+
   @Test func `runs that are written during any call of an erasure are not used after it`() throws {
     var written = 0
     for number in 1...400 {
