@@ -28,7 +28,7 @@ enum CommandEnding {
   static func handleSignals() {
     // Unlike "ignore", a handler is not inherited by the pager.
     signal(SIGPIPE) { _ in }
-    // Where whatever started this process ignores ends of children, the system would say of none how it ended.
+    // A parent may leave SIGCHLD ignored, and the system then reports no child's exit code.
     signal(SIGCHLD, SIG_DFL)
     signal(SIGINT) { _ in
       Pager.finish()

@@ -228,7 +228,7 @@ final class HistoryWork: @unchecked Sendable {
   ///
   /// Only a process that has the store's lock erases. So what this one knows of its files is what is erased: it learns of
   /// its own erasures before the files of histories are removed, and of others' when it takes the lock again. A file that
-  /// is created just before it learns of one has its name then, and loses it with the others.
+  /// was created before it learned of one is removed with the others.
   private func check(_ historian: Historian, _ generation: Int, through end: UInt64) throws(StoreError) {
     try historian.log.checkWrites()
     guard let runs, historian.state.withLock({ $0.generation }) == generation,

@@ -202,15 +202,8 @@ internal import Testing
     throws
   {
     let disk = SimulatedDisk()
-    var options = StateStore.options()
-    options.history = .all
-    options.savesStates = false
-    options.runLimits.changeCountMax = 4
-    options.runLimits.laggingCount = 1
-    options.runLimits.mergedCount = 1_000
-    options.runLimits.baseChangeCountMin = .max
+    var options = Self.manyRunsOptions()
     options.runLimits.openFileCountMax = 1
-    options.runLimits.cacheSize = 0
     let store = try StateStore.open(disk, options: options)
     let folding = StateStore.documents
     for number in 0..<40 { try store.put("\(number % 5)", in: "b", ["n": .int(Int64(number))]) }

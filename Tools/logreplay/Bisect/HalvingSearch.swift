@@ -22,10 +22,8 @@ struct HalvingSearch: Sendable {
     (self.good, self.bad) = (good, bad)
   }
 
-  /// Whether all numbers between the two were skipped, so that the first bad one is `bad`, or one of these.
-  var isDone: Bool { next == nil }
-
-  /// The number to look at next, as near to the middle as there is one that was not skipped. O(skipped numbers).
+  /// The number to look at next, as near to the middle as there is one that was not skipped. Nil if all between the two
+  /// were: then the first bad number is `bad`, or one of these. O(skipped numbers).
   var next: UInt64? {
     let between = good + 1..<bad
     let middle = good + (bad - good) / 2

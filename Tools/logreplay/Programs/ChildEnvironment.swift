@@ -1,4 +1,4 @@
-// The environments in which other programs run, so that a user's settings do not change their output.
+// The environments in which other programs run: of those whose output is read, without settings that would change it.
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -97,7 +97,7 @@ final class ChildProgram {
     if let end { return end }
     input?.close()
     output.close()
-    // An end that the system does not say is none that a program would call a success.
+    // A child of which the system does not report how it ended counts as failed.
     var status: Int32 = 0xFF << 8
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F
