@@ -26,7 +26,7 @@ package final class Pattern: Sendable {
   ///
   /// - Parameters:
   ///   - isWhole: whether the pattern has to match the whole text, and not a part of it.
-  ///   - ignoresCase: whether each scalar of the pattern stands for all that fold to the same. The text is not folded:
+  ///   - ignoresCase: whether each scalar of the pattern matches all that fold to the same. The text is not folded:
   ///     ß matches ẞ, and not ss.
   package init(_ text: String, isWhole: Bool, ignoresCase: Bool = false) throws(PatternError) {
     let tree = try PatternParser.parse(text, ignoresCase: ignoresCase)

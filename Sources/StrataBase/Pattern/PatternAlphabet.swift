@@ -1,7 +1,7 @@
 // The scalars that a pattern does not tell apart, as one class each.
 
-/// Numbers the classes of scalars that are in the same sets of a pattern. A pattern has far fewer of them than there are
-/// scalars, so that an automaton can have a table of them.
+/// Numbers the classes of scalars that are in the same sets of a pattern. A pattern has far fewer of them than there
+/// are scalars, so that an automaton can have a table of them.
 struct PatternAlphabet: Sendable {
   /// The number of classes.
   private(set) var count = 0

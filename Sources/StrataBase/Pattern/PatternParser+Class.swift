@@ -19,7 +19,7 @@ extension PatternParser {
         }
         return ScalarSet(ranges, isNegated: isNegated)
       }
-      // A hyphen after a range stands for itself only at the end.
+      // A hyphen after a range is meant itself only at the end.
       if scalar == "-", !isFirst, place + 1 < scalars.count, scalars[place + 1] != "]" {
         index += 1
         throw error("this hyphen ends no range", "write \\- for a hyphen itself", from: place)
@@ -33,7 +33,8 @@ extension PatternParser {
       index += 1
       let second = try readMember(from: index)
       guard let low = first.only, let high = second.only, low <= high else {
-        throw error("this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: place)
+        throw error(
+          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: place)
       }
       ranges.append(low...high)
     }
@@ -48,11 +49,15 @@ extension PatternParser {
       guard case .set(let set) = try readEscape(from: start, isInClass: true) else { return ScalarSet([]) }
       return set
     case "[":
-      throw error("a class inside a class is not taken", "write \\[ for a bracket itself, and its members in one class", from: start)
+      throw error(
+        "a class inside a class is not taken", "write \\[ for a bracket itself, and its members in one class",
+        from: start)
     case "&", "~", "-":
       if next == scalar {
         index += 1
-        throw error("\(scalar)\(scalar) between classes is not taken", "write \\ before each that is meant itself", from: start)
+        throw error(
+          "\(scalar)\(scalar) between classes is not taken", "write \\ before each that is meant itself",
+          from: start)
       }
       fallthrough
     default: return ScalarSet(scalar.value)
@@ -79,13 +84,17 @@ extension PatternParser {
     case "b" where !isInClass: return .assertion(.wordBoundary)
     case "B" where !isInClass: return .assertion(.noWordBoundary)
     case "x", "u": return .set(ScalarSet(try readNumber(scalar, from: start)))
-    case "0"..."9", "k", "g": throw error("back references are not taken", "write out what is repeated", from: start)
+    case "0"..."9", "k", "g":
+      throw error("back references are not taken", "write out what is repeated", from: start)
     case "p", "P":
-      throw error("properties of characters are not taken", "write a class, as in [a-zà-ÿ], \\w or \\d", from: start)
+      throw error(
+        "properties of characters are not taken", "write a class, as in [a-zà-ÿ], \\w or \\d", from: start)
     case "X", "R", "N", "h", "H", "v", "V", "y", "Y", "Q", "E", "A", "Z", "z", "G", "K", "O":
       throw error("\\\(scalar) is not taken", "write a class, ^ or $ instead", from: start)
     case "a"..."z", "A"..."Z":
-      throw error("\\\(scalar) means nothing", "write \(scalar) for the letter itself, and \\\\ for a backslash", from: start)
+      throw error(
+        "\\\(scalar) means nothing", "write \(scalar) for the letter itself, and \\\\ for a backslash",
+        from: start)
     default: return .set(ScalarSet(scalar.value))
     }
   }

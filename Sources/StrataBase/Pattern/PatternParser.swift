@@ -73,14 +73,18 @@ struct PatternParser {
       default:
         index = start
         if try readQuantifier() != nil {
-          throw error("nothing is before this that could be repeated", "write \\ before it if it is meant itself", from: start)
+          throw error(
+            "nothing is before this that could be repeated", "write \\ before it if it is meant itself",
+            from: start)
         }
         index = start + 1
         try appendPiece(add(ScalarSet(scalar.value)), from: start)
       }
     }
     guard frames.count == 1 else {
-      throw PatternError("this group is never closed", "write ) after it, or \\( for itself", at: frames[frames.count - 1].opening)
+      throw PatternError(
+        "this group is never closed", "write ) after it, or \\( for itself",
+        at: frames[frames.count - 1].opening)
     }
     tree.root = endFrame()
   }
@@ -115,11 +119,13 @@ struct PatternParser {
     // A lazy quantifier takes less where there is a choice, which decides nothing about whether there is a match.
     if !skip("?"), next == "+" {
       index += 1
-      throw error("possessive quantifiers are not taken", "write the quantifier without this +", from: index - 1)
+      throw error(
+        "possessive quantifiers are not taken", "write the quantifier without this +", from: index - 1)
     }
     let second = index
     if try readQuantifier() != nil {
-      throw error("what is repeated already is repeated", "write a group around it, as in (?:a*){2}", from: second)
+      throw error(
+        "what is repeated already is repeated", "write a group around it, as in (?:a*){2}", from: second)
     }
     let node = tree.add(.repetition(atom, least: least, most: most))
     guard tree.sizes[node] <= Pattern.stateCountMax else { throw tooLarge(tree.sizes[node], from: place) }
@@ -137,7 +143,7 @@ struct PatternParser {
     }
   }
 
-  /// Reads bounds in braces. A brace that is followed by anything but bounds stands for itself.
+  /// Reads bounds in braces. A brace that is followed by anything but bounds is meant itself.
   private mutating func readBounds() throws(PatternError) -> (least: Int, most: Int?)? {
     let start = index
     let inside = scalars[(start + 1)...].prefix { "0"..."9" ~= $0 || $0 == "," || $0 == " " }
@@ -151,7 +157,10 @@ struct PatternParser {
     case (2, .some(let least?), .some(nil)): return (least, nil)
     case (2, .some(nil), .some(let most?)): return (0, most)
     case (2, .some(let least?), .some(let most?)) where least <= most: return (least, most)
-    default: throw error("these are no bounds", "write them as {2}, {2,}, {,3} or {2,3}, or \\{ for a brace itself", from: start)
+    default:
+      throw error(
+        "these are no bounds", "write them as {2}, {2,}, {,3} or {2,3}, or \\{ for a brace itself",
+        from: start)
     }
   }
 
@@ -169,7 +178,8 @@ extension PatternParser {
       guard skip(":") else { throw specialGroup(from: start) }
     }
     guard frames.count <= Pattern.nestingMax else {
-      throw error("groups are nested deeper than \(Pattern.nestingMax)", "write fewer parentheses", from: start)
+      throw error(
+        "groups are nested deeper than \(Pattern.nestingMax)", "write fewer parentheses", from: start)
     }
     frames.append(Frame(opening: start..<index))
   }
@@ -190,7 +200,10 @@ extension PatternParser {
     case "(": return error("conditions are not taken", "write | between the two cases", from: start)
     case "#": return error("comments are not taken", "leave it out", from: start)
     case nil: return error("this group is never closed", "write ) after it, or \\( for itself", from: start)
-    default: return error("options inside a pattern are not taken", "write (?: instead, and ignore case by [c] after the operator", from: start)
+    default:
+      return error(
+        "options inside a pattern are not taken",
+        "write (?: instead, and ignore case by [c] after the operator", from: start)
     }
   }
 

@@ -1,6 +1,7 @@
 // A pattern as the instructions of a nondeterministic automaton.
 
-/// The automaton of a pattern (K. Thompson, Regular expression search algorithm, 1968), one state for each instruction.
+/// The automaton of a pattern (K. Thompson, Regular expression search algorithm, 1968), one state for each
+/// instruction.
 struct PatternProgram: Sendable {
   enum Instruction: Sendable {
     /// Takes a scalar of a set and goes on after it.

@@ -1,8 +1,8 @@
 // What one thread needs to match a pattern: the states of a deterministic automaton, made as texts need them.
 
 /// The subset construction, lazily. A state is the set of instructions at which the nondeterministic automaton may be
-/// before the next scalar, and what was before. What is made of it is kept up to a limit, and then made again: a text is
-/// matched in O(text · states of the pattern) whatever it is, and in O(text) once the states are there.
+/// before the next scalar, and what was before. What is made of it is kept up to a limit, and then made again: a text
+/// is matched in O(text · states of the pattern) whatever it is, and in O(text) once the states are there.
 ///
 /// Used by one thread at a time.
 final class PatternRun {

@@ -1,7 +1,7 @@
 // A parsed pattern: nodes that refer to each other by their numbers.
 
-/// The nodes of a pattern, children before their parents. Nothing here is recursive, so that a tree of any shape can be
-/// made and released on any stack.
+/// The nodes of a pattern, children before their parents. Nothing here is recursive, so that a tree of any shape can
+/// be made and released on any stack.
 struct PatternTree: Sendable {
   /// What holds between two scalars.
   enum Assertion: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct PatternTree: Sendable {
     case assertion(Assertion)
     case sequence([Int])
     case choice([Int])
-    /// At least and at most so many of a node; without a limit if `most` is nil.
+    /// At least and at most that many of a node; without a limit if `most` is nil.
     case repetition(Int, least: Int, most: Int?)
   }
 
@@ -39,15 +39,16 @@ struct PatternTree: Sendable {
     return add(.set(sets.count - 1))
   }
 
-  /// The number of states of a node whose children are in the tree. Each is at least one, so that an expansion takes no
-  /// more steps than it has states.
+  /// The number of states of a node whose children are in the tree. Each is at least one, so that an expansion takes
+  /// no more steps than it has states.
   private func size(of node: Node) -> Int {
     switch node {
     case .set, .assertion: 1
     case .sequence(let parts): parts.reduce(1) { $0 + sizes[$1] }
     case .choice(let parts): parts.reduce(0) { $0 + sizes[$1] + 2 }
     case .repetition(let part, let least, nil): max(least, 1) * sizes[part] + 2
-    case .repetition(let part, let least, let most?): least * sizes[part] + (most - least) * (sizes[part] + 1) + 1
+    case .repetition(let part, let least, let most?):
+      least * sizes[part] + (most - least) * (sizes[part] + 1) + 1
     }
   }
 }

@@ -1,7 +1,7 @@
 // Folding of case: letters that differ in case alone become the same bytes.
 
-/// Unicode's full case folding (C and F of CaseFolding.txt) by a table of one version, so that keys that ignore case are
-/// the same with every toolchain: ẞ, ß and ss are one, and so are σ, ς and Σ.
+/// Unicode's full case folding (C and F of CaseFolding.txt) by a table of one version, so that keys that ignore case
+/// are the same with every toolchain: ẞ, ß and ss are one, and so are σ, ς and Σ.
 package enum CaseFolding {
   /// The version of Unicode of the table. Letters of later versions are compared as written.
   package static let unicodeVersion = UnicodeTable.version

@@ -71,8 +71,8 @@ struct ScalarSet: Hashable, Sendable {
     return (low < ranges.count && ranges[low].contains(scalar)) != isNegated
   }
 
-  /// The set with all scalars whose case folds as that of a member does. A negated set leaves out those alike to what it
-  /// leaves out.
+  /// The set with all scalars whose case folds as that of a member does. A negated set leaves out those alike to what
+  /// it leaves out.
   var ignoringCase: ScalarSet {
     if let only { return ScalarSet(CaseFolding.alike(only).map { $0...$0 }) }
     let positive = isNegated ? negated : self

@@ -2,7 +2,7 @@
 
 /// UTF-8, scalar by scalar.
 package enum UTF8Scalars {
-  /// What stands for bytes that are not UTF-8.
+  /// What replaces bytes that are not UTF-8.
   package static let replacement: UInt32 = 0xFFFD
 
   /// The scalar at an index, which moves past it. Bytes that are not UTF-8 are U+FFFD, one for each maximal part of a
