@@ -172,7 +172,7 @@ def compared(sign, a, b):
         a, b = (None if side is None else "%020d%s" % (side[0] + 10**12, side[1]) for side in (a, b))
     if sign.endswith("[c]"):
         sign = sign[:-3]
-        a, b = (side.lower() if isinstance(side, str) else side for side in (a, b))
+        a, b = (side.casefold() if isinstance(side, str) else side for side in (a, b))
     if sign in STRINGS:
         return isinstance(a, str) and isinstance(b, str) and STRINGS[sign](a, b)
     if sign in ORDERS:

@@ -108,7 +108,7 @@ def order_read_as(kind):
 
     def key(value):
         if kind == "nocase" and isinstance(value, str):
-            return order(value.lower())
+            return order(value.casefold())
         found = read(value) if read else None
         if found is None:
             return order(value)

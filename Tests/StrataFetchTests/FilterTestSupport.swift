@@ -53,6 +53,7 @@ struct NaiveEvaluator {
     case .value(let value): return .value(value)
     case .date(let instant): return .date(instant)
     case .list(let operands): return .list(operands.map(side))
+    case .set(let set): return .list(set.elements.map(side))
     case .field(let path):
       switch path.description {
       case "$id": return .value(.string(row.id))
@@ -269,7 +270,7 @@ struct RandomFilters {
     chance(50) ? field() : chance(15) ? date() : .value(literal())
   }
 
-  private mutating func comparison() -> FilterComparison {
+  mutating func comparison() -> FilterComparison {
     let comparator = pick(FilterComparator.allCases)
     let right: FilterOperand
     switch comparator {
@@ -278,7 +279,9 @@ struct RandomFilters {
         chance(20)
         ? field()
         : .list(
-          (0..<Int.random(in: 0...4, using: &random)).map { _ in chance(15) ? date() : .value(literal()) })
+          (0..<(chance(15) ? 20 : Int.random(in: 0...4, using: &random))).map { _ in
+            chance(15) ? date() : .value(literal())
+          })
     case .matches: right = .value(.string(pick(Self.patterns).text))
     case .beginsWith, .endsWith: right = chance(20) ? field() : .value(.string(pick(Self.strings)))
     default: right = operand()

@@ -83,6 +83,21 @@ internal import Testing
     ("missing contains ''", false), ("impact beginsWith 'Hi'", true), ("impact endsWith[c] 'GH'", true),
     ("impact matches 'H.*'", true), ("impact matches 'H'", false), ("impact matches[c] 'hi\\w+'", true),
     ("count == 3.5", false), ("count < 3.5", true), ("count >= 2.5", true), ("-3 > -3.5", true),
+    // Letters with several small forms, and letters that fold to several.
+    ("'ΟΔΟΣ' ==[c] 'οδος'", true), ("'οδος' ==[c] 'οδοσ'", true), ("'οδοσ' contains[c] 'Σ'", true),
+    ("'οδος' contains[c] 'ΔΟΣ'", true), ("'Straße' ==[c] 'STRASSE'", true),
+    ("'STRASSE' contains[c] 'aß'", true),
+    ("'ẞ' beginsWith[c] 's'", true), ("'Fuß' endsWith[c] 'SS'", true), ("'ﬁn' beginsWith[c] 'FI'", true),
+    ("'ſ' ==[c] 'S'", true), ("'Maße' in[c] {'x', 'MASSE'}", true), ("'ﬀ' <[c] 'FG'", true),
+    (
+      "'MASSE' in[c] {'a', 'b', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'maße'}",
+      true
+    ),
+    ("'ΟΔΟΣ' matches[c] 'οδος'", true), ("'STRAẞE' matches[c] 'straße'", true),
+    // A pattern stands for single characters, and its text is not folded.
+    ("'STRASSE' matches[c] 'straße'", false), ("'STRASSE' matches[c] 'stras{2}e'", true),
+    ("'ß' matches[c] '..'", false),
+    ("'\\u{212a}' matches[c] '[j-l]'", true), ("'İ' ==[c] 'i'", false), ("'ı' ==[c] 'I'", false),
     // The Kelvin sign's lower case is an ASCII letter.
     ("'\\u{212a}' ==[c] 'k'", true), ("'k' ==[c] '\\u{212a}'", true), ("'\\u{212a}' <[c] 'L'", true),
     ("'5 \\u{212a}' endsWith[c] 'k'", true), ("'\\u{212a}' == 'k'", false),

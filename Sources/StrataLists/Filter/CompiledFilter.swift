@@ -1,6 +1,7 @@
 // A filter compiled for evaluation: a flat program without references, so that evaluating it does no reference
 // counting.
 
+internal import StrataBase
 package import StrataDocuments
 package import StrataTables
 
@@ -14,7 +15,11 @@ package struct CompiledFilter: Sendable {
   private var bytes: [UInt8] = []
   /// The end of each field name, relative to the first name of its path.
   private var nameEnds: [Int] = []
-  private var patterns: [FilterPattern] = []
+  private var patterns: [Pattern] = []
+  private var lookups: [FilterLookup] = []
+
+  /// The number of values in a list from which on they are hashed.
+  private static let lookupCountMin = 16
 
   package init(_ filter: RowFilter) { append(filter.expression) }
 
@@ -26,10 +31,12 @@ package struct CompiledFilter: Sendable {
         bytes.withUnsafeBytes { bytes in
           nameEnds.withUnsafeBufferPointer { nameEnds in
             patterns.withUnsafeBufferPointer { patterns in
-              FilterRun(
-                nodes: nodes, elements: elements, bytes: bytes, nameEnds: nameEnds, patterns: patterns,
-                row: row
-              ).evaluate(at: 0, section)
+              lookups.withUnsafeBufferPointer { lookups in
+                FilterRun(
+                  nodes: nodes, elements: elements, bytes: bytes, nameEnds: nameEnds, patterns: patterns,
+                  lookups: lookups, row: row
+                ).evaluate(at: 0, section)
+              }
             }
           }
         }
@@ -65,19 +72,28 @@ extension CompiledFilter {
     var clause = FilterClause(
       comparator: comparison.comparator, ignoresCase: comparison.ignoresCase, left: source(comparison.left),
       right: source(comparison.right))
-    if case .list(let operands) = comparison.right {
+    switch comparison.right {
+    case .list(let operands) where operands.count < Self.lookupCountMin:
       let first = elements.count
       for operand in operands { elements.append(source(operand)) }
       clause.elements = first..<elements.count
+    case .list(let operands): look(up: operands, &clause)
+    case .set(let set): look(up: set.elements, &clause)
+    case .field, .value, .date: break
     }
     // An invalid pattern matches nothing; the parser has rejected it already.
     if comparison.comparator == .matches, case .value(.string(let text)) = comparison.right,
-      let pattern = try? FilterPattern(text, ignoresCase: comparison.ignoresCase)
+      let pattern = try? Pattern(text, isWhole: true, ignoresCase: comparison.ignoresCase)
     {
       clause.pattern = patterns.count
       patterns.append(pattern)
     }
     return clause
+  }
+
+  private mutating func look(up operands: [FilterOperand], _ clause: inout FilterClause) {
+    clause.lookup = lookups.count
+    lookups.append(FilterLookup(operands, ignoresCase: clause.ignoresCase))
   }
 
   private mutating func source(_ operand: FilterOperand) -> FilterSource {
@@ -99,7 +115,7 @@ extension CompiledFilter {
       bytes += value.cbor()
       return .literal(first..<bytes.count)
     case .date(let instant): return .date(instant)
-    case .list: return .list
+    case .list, .set: return .list
     }
   }
 }

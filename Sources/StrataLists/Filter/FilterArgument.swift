@@ -18,6 +18,13 @@ public struct FilterArgument: Hashable, Sendable {
 
   /// A list; malformed if one of its elements is.
   init(list arguments: [FilterArgument]) {
+    guard arguments.count <= FilterSet.countMax else {
+      self = .malformed(
+        "\\([…])",
+        "a list of \(arguments.count) values is interpolated, and at most \(FilterSet.countMax) are taken",
+        "select by a field that the rows share, or by a closure")
+      return
+    }
     var operands: [FilterOperand] = []
     for argument in arguments {
       switch argument.content {
@@ -36,6 +43,12 @@ public struct FilterArgument: Hashable, Sendable {
   }
 
   static let null = FilterArgument(.value(.null))
+
+  /// The same value without a text of its own, if it is a list.
+  var withoutText: FilterArgument {
+    guard case .operand(.list(let operands)) = content, !operands.isEmpty else { return self }
+    return FilterArgument(.set(FilterSet(operands)))
+  }
 
   /// The literal as it is written in a filter.
   var text: String {

@@ -33,6 +33,7 @@ extension FilterOperand: CustomStringConvertible {
       }
     case .value(let value): Self.text(of: value)
     case .date(let instant): "@'\(Self.text(of: instant))'"
+    case .set(let set): set.description
     case .list(let elements): "{\(elements.map(\.description).joined(separator: ", "))}"
     }
   }

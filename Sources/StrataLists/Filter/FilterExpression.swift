@@ -53,6 +53,8 @@ package enum FilterOperand: Hashable, Sendable {
   case date(Instant)
   /// Values and dates, to the right of `in`.
   case list([FilterOperand])
+  /// The same, for more values than a text has room for.
+  case set(FilterSet)
 }
 
 extension FilterExpression {
@@ -76,6 +78,18 @@ extension FilterExpression {
       return [(left, right)]
     case .not(let expression): return expression.comparisonsOfFields
     case .and(let expressions), .or(let expressions): return expressions.flatMap(\.comparisonsOfFields)
+    }
+  }
+}
+
+extension FilterExpression {
+  /// The longest list of values that has no text; nil if there is none.
+  package var longestSet: FilterSet? {
+    switch self {
+    case .comparison(let comparison): if case .set(let set) = comparison.right { set } else { nil }
+    case .not(let expression): expression.longestSet
+    case .and(let expressions), .or(let expressions):
+      expressions.compactMap(\.longestSet).max { $0.elements.count < $1.elements.count }
     }
   }
 }

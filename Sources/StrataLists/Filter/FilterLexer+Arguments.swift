@@ -30,7 +30,8 @@ extension FilterLexer {
     case .operand(.field(let path)): return .field(path)
     case .operand(.value(let value)): return .value(value)
     case .operand(.date(let instant)): return .date(instant)
-    case .operand(.list(let elements)): return .list(elements)
+    case .operand(.list(let elements)): return .list(.list(elements))
+    case .operand(.set(let set)): return .list(.set(set))
     case .malformed(_, let message, let suggestion): throw error(message, suggestion, from: start)
     }
   }

@@ -82,6 +82,30 @@ extension FilterLexer {
     throw error(message, "write \(quote) at its end", from: start)
   }
 
+  /// The text of some scalars of a string's value, where a token of it is.
+  func range(ofScalars wanted: Range<Int>, inString token: Range<String.Index>) -> Range<String.Index> {
+    var index = token.lowerBound
+    let end = token.upperBound
+    guard index < end else { return token }
+    let quote = scalars[index]
+    index = scalars.index(after: index)
+    var places: [String.Index] = []
+    while index < end, scalars[index] != quote, places.count <= wanted.upperBound {
+      places.append(index)
+      let isEscape = scalars[index] == "\\"
+      index = scalars.index(after: index)
+      guard isEscape, index < end else { continue }
+      switch scalars[index] {
+      case "'", "\"", "\\", "n", "r", "t": index = scalars.index(after: index)
+      case "u": index = scalars[index..<end].firstIndex(of: "}").map { scalars.index(after: $0) } ?? end
+      default: break  // The backslash is meant itself.
+      }
+    }
+    places.append(index)
+    let last = places.count - 1
+    return places[min(wanted.lowerBound, last)]..<places[min(wanted.upperBound, last)]
+  }
+
   /// Reads what follows `\u`: up to six hexadecimal digits in braces.
   private mutating func readScalar() throws(FilterError) -> Unicode.Scalar {
     let start = index

@@ -20,8 +20,10 @@ struct FilterClause: Sendable {
   var ignoresCase: Bool
   var left: FilterSource
   var right: FilterSource
-  /// The range of the list's elements, if the right side is a list.
+  /// The range of the list's elements, if the right side is a short list.
   var elements: Range<Int>?
+  /// The index of the list's hashed values, if it is a long one.
+  var lookup: Int?
   /// The index of the pattern, if the operator is `matches`.
   var pattern: Int?
 }
@@ -34,6 +36,6 @@ enum FilterSource: Sendable {
   /// The bytes of a literal.
   case literal(Range<Int>)
   case date(Instant)
-  /// A list, whose elements are in the clause.
+  /// A list, of which the clause knows where its elements are.
   case list
 }

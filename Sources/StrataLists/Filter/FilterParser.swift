@@ -1,5 +1,6 @@
 // A recursive-descent parser for filters, with limited depth.
 
+internal import StrataBase
 internal import StrataDocuments
 internal import StrataTables
 
@@ -180,9 +181,9 @@ extension FilterParser {
     switch token {
     case .leftBrace: closing = .rightBrace
     case .leftBracket: closing = .rightBracket
-    case .list(let elements):
+    case .list(let list):
       try advance()
-      return .list(elements)
+      return list
     case .field: return try parseOperand()
     default: throw error("a list is missing", "write it as in {'High', 'Low'}")
     }
@@ -220,11 +221,12 @@ extension FilterParser {
       guard case .value(.string(let pattern)) = comparison.right else {
         throw error("matches needs a pattern", "write one in quotes, as in name matches 'a.*'", at: place)
       }
-      do {
-        _ = try FilterPattern(pattern, ignoresCase: comparison.ignoresCase)
+      do throws(PatternError) {
+        _ = try Pattern(pattern, isWhole: true, ignoresCase: comparison.ignoresCase)
       } catch {
         throw self.error(
-          "the pattern is malformed: \(error.message)", "write a regular expression of Swift", at: place)
+          "the pattern is malformed: \(error.message)", error.next,
+          at: lexer.range(ofScalars: error.scalars, inString: place))
       }
     case .beginsWith, .endsWith:
       switch comparison.right {

@@ -1,5 +1,6 @@
 // A compiled filter evaluated for one row.
 
+internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataTables
@@ -10,7 +11,8 @@ struct FilterRun {
   let elements: UnsafeBufferPointer<FilterSource>
   let bytes: UnsafeRawBufferPointer
   let nameEnds: UnsafeBufferPointer<Int>
-  let patterns: UnsafeBufferPointer<FilterPattern>
+  let patterns: UnsafeBufferPointer<Pattern>
+  let lookups: UnsafeBufferPointer<FilterLookup>
   let row: RowView
 
   /// Whether the row satisfies a node. The recursion is as deep as the filter, which is limited.
@@ -60,6 +62,7 @@ struct FilterRun {
 
   private func holds(_ clause: FilterClause, _ section: () -> DocumentValue) -> Bool {
     withValue(clause.left, section) { left in
+      if let lookup = clause.lookup { return lookups[lookup].contains(left) }
       guard let range = clause.elements else {
         return withValue(clause.right, section) { right in holds(clause, left, right) }
       }
@@ -93,7 +96,7 @@ struct FilterRun {
     case .endsWith: return left.withTexts(right, ignoresCase: ignoresCase) { FilterText.ends($0, with: $1) }
     case .matches:
       guard let pattern = clause.pattern else { return false }
-      return left.withText { patterns[pattern].matches(String(decoding: $0, as: UTF8.self)) } ?? false
+      return left.withText { patterns[pattern].matches($0) } ?? false
     }
   }
 }

@@ -5,7 +5,11 @@ public import StrataTables
 extension FilterTemplate: ExpressibleByStringInterpolation {
   public init(stringLiteral text: String) { self.init(text, []) }
 
-  public init(stringInterpolation parts: StringInterpolation) { self.init(parts.text, parts.arguments) }
+  public init(stringInterpolation parts: StringInterpolation) {
+    self.init(parts.text, parts.arguments)
+    // A filter has a text as long as there is room for one.
+    if text.utf8.count > RowFilter.byteCountMax { self = withoutTextOfLists() }
+  }
 
   /// The text and the values of a template, as they are appended.
   public struct StringInterpolation: StringInterpolationProtocol {
@@ -50,7 +54,7 @@ extension FilterTemplate: ExpressibleByStringInterpolation {
           "conform the type to FilterLiteral, or interpolate a value of a type that does"))
     }
 
-    private mutating func append(_ value: FilterArgument) {
+    mutating func append(_ value: FilterArgument) {
       let start = text.utf8.count
       text += value.text
       arguments.append(Argument(byteRange: start..<text.utf8.count, value: value))

@@ -21,7 +21,9 @@
 /// ```
 ///
 /// A template can be malformed: the error is thrown when it becomes a ``RowFilter``, or by the fetch of a request. The
-/// limits of filters hold for the text in which each value is written as a literal. O(length of that text).
+/// limits of filters hold for the text in which each value is written as a literal, except that arrays and sets of up
+/// to 100,000 values are taken where they alone are too long: such a filter has no text that could be parsed, and a
+/// list with it cannot be kept. O(length of the text).
 public struct FilterTemplate: Sendable {
   /// A value, and the bytes of the text that show it.
   struct Argument: Hashable, Sendable {
@@ -39,6 +41,20 @@ public struct FilterTemplate: Sendable {
     text.makeContiguousUTF8()
     self.text = text
     self.arguments = arguments
+  }
+
+  /// The same template, in which lists of values are no text.
+  func withoutTextOfLists() -> FilterTemplate {
+    var parts = StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+    let bytes = Array(text.utf8)
+    var end = 0
+    for argument in arguments {
+      parts.appendLiteral(String(decoding: bytes[end..<argument.byteRange.lowerBound], as: UTF8.self))
+      parts.append(argument.value.withoutText)
+      end = argument.byteRange.upperBound
+    }
+    parts.appendLiteral(String(decoding: bytes[end...], as: UTF8.self))
+    return FilterTemplate(parts.text, parts.arguments)
   }
 
   /// A template without values: all of the text is parsed.

@@ -1,5 +1,6 @@
 // Strings as filters compare them: UTF-8 bytes, folded if case is ignored.
 
+internal import StrataBase
 internal import StrataTables
 
 /// Comparisons of bytes.
@@ -39,17 +40,15 @@ enum FilterText {
     return false
   }
 
-  /// Calls the body with both strings in lower case. ASCII is lowercased byte by byte; if either string has any other
-  /// character, both are lowercased by Unicode's full mapping (the Kelvin sign's lower case is ASCII's k).
+  /// Calls the body with both strings folded. ASCII is lowercased byte by byte; if either string has any other
+  /// character, both are folded by Unicode's table (the Kelvin sign folds to ASCII's k).
   static func withFolded<Result>(
     _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
   ) -> Result {
     guard a.isASCII, b.isASCII else {
-      var foldedA = String(decoding: a, as: UTF8.self).lowercased()
-      var foldedB = String(decoding: b, as: UTF8.self).lowercased()
-      return foldedA.withUTF8 { a in
-        foldedB.withUTF8 { b in body(UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b)) }
+      return CaseFolding.folded(a).withUnsafeBytes { a in
+        CaseFolding.folded(b).withUnsafeBytes { b in body(a, b) }
       }
     }
     return withLowered(a) { a in withLowered(b) { b in body(a, b) } }

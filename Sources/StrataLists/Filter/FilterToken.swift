@@ -15,8 +15,8 @@ package enum FilterToken: Hashable, Sendable {
   /// Null, a boolean, a number, or a string.
   case value(DocumentValue)
   case date(Instant)
-  /// Values and dates: an array of a template.
-  case list([FilterOperand])
+  /// A list or a set: an array of a template.
+  case list(FilterOperand)
   case end
 }
 

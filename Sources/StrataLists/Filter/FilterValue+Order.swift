@@ -52,7 +52,7 @@ extension FilterValue {
 
   /// The instant that this value is, or that its text gives. An integer is that of a `Timestamp` in a document: nanoseconds
   /// since 1970.
-  private var instant: Instant? {
+  var instant: Instant? {
     switch self {
     case .date(let instant): return instant
     case .time(let time):
@@ -88,7 +88,7 @@ extension FilterValue {
   }
 
   /// The sort key of a number.
-  private var key: [UInt8]? {
+  var key: [UInt8]? {
     var writer = SortKeyWriter()
     switch self {
     case .integer(let magnitude, let isNegative):

@@ -20,14 +20,13 @@ package import StrataTables
 /// - A missing field is null. `==`, `!=` and `in` are true or false for all values: `null != 'X'` is true. Every other
 ///   operator is false if a side is null or the types differ.
 /// - Numbers are compared exactly: 1 equals 1.0, and 2⁵³ + 1 equals no double. NaN equals itself and comes last.
-/// - Strings are compared by their UTF-8; with `[c]`, by the UTF-8 of the results of `lowercased()`.
+/// - Strings are compared by their UTF-8; with `[c]`, by the UTF-8 of their case folding: `Straße` equals `STRASSE`.
 /// - Next to a date, the other side is read as a date: a string in RFC 3339 (the seconds may be left out), and an
 ///   integer as nanoseconds since 1970, as which documents hold a `Timestamp`. A string that is not a date is of
 ///   another type. `$time` is a date; for string operators and for strings that are not dates, it is its UTC text.
 /// - `contains` looks for a part of a string or for an element of an array. `matches` compares a whole string with a
-///   regular expression in Swift's syntax, of at most 4096 bytes and with at most 32 groups and classes, in which
-///   nothing is repeated zero times. Its running time depends on the pattern: do not use patterns from untrusted
-///   sources.
+///   regular expression of at most 4096 bytes, in a time that is proportional to the string's length. The page on
+///   requests has its grammar.
 /// - Arrays, objects and tagged values are not equal to anything, not even to themselves.
 public struct RowFilter: Hashable, Sendable {
   /// The longest filter, in UTF-8 bytes.
@@ -67,6 +66,7 @@ public struct RowFilter: Hashable, Sendable {
 }
 
 extension RowFilter: CustomStringConvertible {
-  /// The filter as canonical text, which parses back to an equal filter if it is not longer than `byteCountMax`.
+  /// The filter as canonical text, which parses back to an equal filter if it is not longer than `byteCountMax` and no
+  /// list in it is too long to be written.
   public var description: String { expression.description }
 }

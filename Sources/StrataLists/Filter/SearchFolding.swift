@@ -1,10 +1,11 @@
 // Text folded for searching: without case, and without the marks on letters.
 
+internal import StrataBase
 internal import StrataTables
 
 /// Folds text so that letters that people do not distinguish when they search have the same bytes.
 ///
-/// Case follows Unicode's full mapping to lower case. The combining marks U+0300 to U+036F are removed, and letters
+/// Case is folded first, as everywhere. Then the combining marks U+0300 to U+036F are removed, and letters
 /// that decompose into a letter and such marks become that letter, so that the composed and the decomposed form are
 /// equal. This includes a few letters that do not decompose, but that people type without their stroke or as two
 /// letters: ø, ł, đ, ß, æ, œ and similar ones. Other scripts are compared as written.
@@ -23,22 +24,38 @@ enum SearchFolding {
       for byte in utf8 { bytes.append(byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte) }
       return bytes
     }
-    for scalar in String(decoding: utf8, as: UTF8.self).lowercased().unicodeScalars {
-      if (0x300...0x36F).contains(scalar.value) { continue }
-      if scalar.value >= 0x80, let plain = plainLetters[scalar] {
+    var index = 0
+    while index < utf8.count {
+      let scalar = UTF8Scalars.next(utf8, &index)
+      // One of the marks folds to a letter, the iota that is written below another letter.
+      if marks.contains(scalar) { continue }
+      let folded = CaseFolding.folded(scalar)
+      if scalar >= 0x80, let plain = plainLetters[folded] {
         bytes.append(contentsOf: plain)
-      } else {
-        bytes.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
+        continue
+      }
+      folded.forEach { part in
+        if marks.contains(part) { return }
+        if part >= 0x80, let plain = plainLetters[CaseFolding.folded(part)] {
+          bytes.append(contentsOf: plain)
+        } else {
+          UTF8Scalars.append(part, to: &bytes)
+        }
       }
     }
     return bytes
   }
 
-  /// Letter → the plain letters that it is folded to.
-  private static let plainLetters: [Unicode.Scalar: [UInt8]] = {
-    var letters: [Unicode.Scalar: [UInt8]] = [:]
+  /// The combining marks of Latin, Greek and Cyrillic letters.
+  private static let marks: ClosedRange<UInt32> = 0x300...0x36F
+
+  /// Letter, folded → the plain letters that it becomes.
+  private static let plainLetters: [CaseFolding.Folded: [UInt8]] = {
+    var letters: [CaseFolding.Folded: [UInt8]] = [:]
     for (plain, marked) in table {
-      for scalar in marked.unicodeScalars { letters[scalar] = Array(plain.utf8) }
+      for scalar in marked.unicodeScalars {
+        letters[CaseFolding.folded(scalar.value)] = Array(plain.utf8)
+      }
     }
     return letters
   }()

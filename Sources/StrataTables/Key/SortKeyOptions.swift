@@ -10,7 +10,7 @@ public struct SortKeyOptions: OptionSet, Hashable, Sendable {
   package static let descending = SortKeyOptions(rawValue: 1)
   /// Nil (null, a missing field) after every value, in either direction. Without this option nil comes first.
   public static let nilsLast = SortKeyOptions(rawValue: 2)
-  /// Strings are compared by the result of `lowercased()`. Cannot be read back.
+  /// Strings are compared by their case folding: ẞ, ß and ss are one key. Cannot be read back.
   public static let caseInsensitive = SortKeyOptions(rawValue: 4)
   /// Runs of the digits 0…9 in strings are compared by their value, however long; leading zeros do not count,
   /// so `7` and `007` are one key. Cannot be read back.

@@ -1,5 +1,6 @@
 // Strings and bytes as keys: escaped so that they delimit themselves, and folded if the options request it.
 
+internal import StrataBase
 internal import StrataDocuments
 
 extension SortKeyWriter {
@@ -37,9 +38,8 @@ extension SortKeyWriter {
     if utf8.isASCII {
       append(transformed: utf8, lowercasing: true, isNumeric: isNumeric)
     } else {
-      var folded = String(decoding: utf8, as: UTF8.self).lowercased()
-      folded.withUTF8 {
-        append(transformed: UnsafeRawBufferPointer($0), lowercasing: false, isNumeric: isNumeric)
+      CaseFolding.folded(utf8).withUnsafeBytes {
+        append(transformed: $0, lowercasing: false, isNumeric: isNumeric)
       }
     }
   }

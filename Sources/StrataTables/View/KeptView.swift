@@ -11,16 +11,16 @@ package struct KeptView: Sendable, Hashable {
   let fingerprint: UInt64
 
   /// Raised whenever Strata makes other keys of the same rows than before.
-  private static let keyNumber = 2
+  private static let keyNumber = 3
   /// The same for lists whose keys the program's code makes.
-  private static let programKeyNumber = 2
+  private static let programKeyNumber = 3
 
   /// - Parameter program: the type whose program makes the keys; nil if they depend on the rows' bytes alone. The result
   ///   is nil if nothing says which build of the program that is.
   package init?(name: String, identity: String, program: Any.Type?) {
     self.name = name
     self.identity = identity
-    var code = "keys \(Self.keyNumber), Unicode \(Self.unicodeVersions)"
+    var code = "keys \(Self.keyNumber), Unicode \(CaseFolding.unicodeVersion)"
     if let program {
       guard let build = ProgramImage.identity(of: program) else { return nil }
       code += ", \(Self.programKeyNumber) in \(build)"
@@ -33,12 +33,6 @@ package struct KeptView: Sendable, Hashable {
     self.identity = identity
     self.fingerprint = fingerprint
   }
-
-  /// The ages of one character of each version since Unicode 14: which of them the running library knows. Keys that
-  /// ignore case depend on it.
-  private static let unicodeVersions = [0x0870, 0x1_1240, 0x2_EBF0, 0x1_C89, 0x1_6EA0].map { number in
-    Unicode.Scalar(UInt32(number)).flatMap { $0.properties.age }.map { "\($0.major).\($0.minor)" } ?? "none"
-  }.joined(separator: " ")
 }
 
 /// A view that was saved, before a list of this process asks for it.

@@ -112,5 +112,10 @@ internal import Testing
       #expect(
         folded == SearchFolding.folded(lower.uppercased()) || lower.uppercased().unicodeScalars.count > 1)
     }
+    let alike = [
+      ["ωδη", "ᾠδή", "ᾨΔΉ", "ω\u{314}\u{345}δη\u{301}"], ["strasse", "STRAẞE", "Straße", "ſtraſſe"],
+      ["οδος", "ΟΔΌΣ", "οδόσ"], ["fin", "ﬁn", "FÍN"], ["k", "\u{212A}"], ["i", "İ", "ı", "I"],
+    ]
+    for texts in alike { #expect(Set(texts.map { SearchFolding.folded($0) }).count == 1, "\(texts)") }
   }
 }

@@ -72,6 +72,8 @@ struct StoreInfo {
   var histories: [SavedHistory] = []
   /// The kept lists that fields alone define, if there is a history of the documents.
   var lists: [ListHistory] = []
+  /// The kept lists whose filters are not taken.
+  var refusedLists: [RefusedList] = []
   /// Nil if the log cannot be read to its end.
   var tables: TableCounts?
   /// The bytes that the tables took in memory when their items had been counted.
@@ -136,8 +138,10 @@ struct StoreInfo {
     do throws(StoreError) { try fold.run(through: last) } catch { return opened.failure(error) }
     tables = TableCounts(fold.state, all: all)
     memoryBytes = Tree.statistics(of: fold.state.trees).bytesAllocated
+    let times = TimeText(now: systemNanoseconds(), zone: .utc)
+    refusedLists = KeptList.refused(in: fold.state, times)
     if !histories.isEmpty {
-      let definitions = KeptList.definitions(in: fold.state, TimeText(now: systemNanoseconds(), zone: .utc))
+      let definitions = KeptList.definitions(in: fold.state, times)
       lists = opened.store.listHistoriesBlocking(definitions)
     }
     return nil
@@ -170,6 +174,7 @@ struct StoreInfo {
     line.array("checkpoints", states.map(\.json))
     line.array("histories", histories.map { $0.json(head: last) })
     line.array("historyLists", lists.map(\.json))
+    if !refusedLists.isEmpty { line.array("refusedLists", refusedLists.map(\.json)) }
     line.array("tables", tables?.json ?? [])
     line.field("memoryBytes", memoryBytes)
     line.array("consumers", consumers?.map(\.json) ?? [])
@@ -203,6 +208,7 @@ struct StoreInfo {
     for state in states { lines.append(("saved", state.text)) }
     for history in histories { lines.append(("history", history.text(first: first, head: last))) }
     for list in self.lists { lines.append(("history", list.text)) }
+    for list in refusedLists { lines.append(("list", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }

@@ -1,6 +1,7 @@
 // Which events of a range are shown.
 
 internal import ArgumentParser
+internal import StrataBase
 internal import StrataEvents
 
 /// The options that choose events. An event passes if it matches one of the streams, one of the types, all of the
@@ -9,7 +10,10 @@ struct EventFilterOptions: ParsableArguments, Sendable {
   @Option(
     name: [.customShort("g"), .long], parsing: .unconditional,
     help:
-      "Show only events whose JSON text matches this regular expression, anywhere in the text."
+      """
+      Show only events whose JSON text matches this regular expression, anywhere in the text. It has the grammar of \
+      `matches` in filters: no look-around and no back references.
+      """
   )
   var grep: String?
 
@@ -53,10 +57,11 @@ struct EventFilter {
       metadata.append((String(pair[..<equals]), String(pair[pair.index(after: equals)...])))
     }
     guard let grep = options.grep else { return }
-    do { pattern = try TextPattern(grep) } catch {
+    do throws(PatternError) { pattern = try TextPattern(grep) } catch {
+      let place = error.scalars.isEmpty ? "" : " at character \(error.scalars.lowerBound + 1)"
       throw CommandFailure(
-        ExitStatus.usage, "the pattern is not a regular expression: \(error)", at: "--grep \(grep)",
-        next: "escape special characters with a backslash")
+        ExitStatus.usage, "the pattern is not taken\(place): \(error.message)", at: "--grep \(grep)",
+        next: error.next)
     }
   }
 

@@ -8,6 +8,26 @@ internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 
+/// A kept list that cannot be shown, since its filter is not taken.
+struct RefusedList: Equatable {
+  var table: String
+  var name: String
+  var error: FilterError
+
+  var json: [UInt8] {
+    var line = JSONLine()
+    line.field("table", table)
+    line.field("name", name)
+    line.field("error", error.message)
+    return line.finish()
+  }
+
+  var text: String {
+    "'\(PeopleText.printable(name))' of \(PeopleText.printable(table)) cannot be shown: "
+      + "\(PeopleText.printable(error.message)); keep it with another filter"
+  }
+}
+
 /// A list that is kept: a row of the table `$view`, or a view that an application saved.
 struct KeptList: Equatable {
   /// The table whose rows are the kept lists of the tool.
@@ -184,10 +204,8 @@ extension KeptList {
     return kept
   }
 
-  /// The definitions of all kept lists: the tool's, and those that an application saved, if fields alone define them.
-  static func definitions(
-    in state: TableSet, _ times: TimeText
-  ) -> [(table: String, definition: ViewDefinition)] {
+  /// All kept lists: the tool's, and those that an application saved, if fields alone define them.
+  private static func all(in state: TableSet) -> [KeptList] {
     var lists: [KeptList] = []
     state[category].forEachRow { row in
       guard let document = try? DocumentValue(cbor: row.document),
@@ -195,7 +213,29 @@ extension KeptList {
       else { return }
       lists.append(list)
     }
-    lists += state.savedViews.compactMap { KeptList($0.table, $0.kept) }
+    return lists + state.savedViews.compactMap { KeptList($0.table, $0.kept) }
+  }
+
+  /// The kept lists with a filter that is not taken, such as one with a pattern that an earlier version took, and why.
+  static func refused(in state: TableSet, _ times: TimeText) -> [RefusedList] {
+    var refused: [RefusedList] = []
+    for list in all(in: state) {
+      for filter in list.filters {
+        do throws(FilterError) { _ = try RowFilter(filter) { times.instant($0) } } catch {
+          let found = RefusedList(table: list.table, name: list.name, error: error)
+          if !refused.contains(found) { refused.append(found) }
+        }
+      }
+    }
+    return refused
+  }
+
+  /// The definitions of all kept lists: the tool's, and those that an application saved, if fields alone define them.
+  /// Those that are refused have none.
+  static func definitions(
+    in state: TableSet, _ times: TimeText
+  ) -> [(table: String, definition: ViewDefinition)] {
+    let lists = all(in: state)
     var definitions: [(table: String, definition: ViewDefinition)] = []
     for list in lists {
       guard let definition = try? list.query(ListOptions.parse([]), times: times).list.definition else {

@@ -1,49 +1,28 @@
-// A search pattern: a regular expression, or plain bytes if it has no special characters.
+// A search pattern: a regular expression, or plain bytes if it matches one text only.
+
+internal import StrataBase
 
 /// A pattern that is searched for anywhere in a text. Searching for bytes is many times faster than matching an
 /// expression.
 struct TextPattern {
   private enum Kind {
     case bytes(ByteSearch)
-    case expression(Regex<AnyRegexOutput>)
+    case expression(Pattern)
   }
 
   private let kind: Kind
 
-  /// Throws the error of `Regex` if the text is not a regular expression.
-  init(_ text: String) throws {
-    if let literal = Self.literal(text) {
-      kind = .bytes(ByteSearch(literal))
-    } else {
-      kind = .expression(try Regex(text))
-    }
-  }
-
-  private static let special = Set<Unicode.Scalar>(#"\.[](){}*+?^$|"#.unicodeScalars)
-
-  /// The bytes that a pattern matches; nil if it may match more than one text. A backslash before a special character
-  /// quotes that character.
-  private static func literal(_ text: String) -> [UInt8]? {
-    var result = String.UnicodeScalarView()
-    var isQuoted = false
-    for scalar in text.unicodeScalars {
-      if !isQuoted, scalar == "\\" {
-        isQuoted = true
-        continue
-      }
-      guard special.contains(scalar) == isQuoted else { return nil }
-      result.append(scalar)
-      isQuoted = false
-    }
-    return isQuoted ? nil : Array(String(result).utf8)
+  /// Throws if the text is not a regular expression of the grammar that filters have.
+  init(_ text: String) throws(PatternError) {
+    let pattern = try Pattern(text, isWhole: false)
+    kind = pattern.literal.map { .bytes(ByteSearch($0)) } ?? .expression(pattern)
   }
 
   /// Whether the pattern occurs in a text, given as UTF-8.
   func occurs(in text: UnsafeRawBufferPointer) -> Bool {
     switch kind {
     case .bytes(let search): search.occurs(in: text)
-    case .expression(let expression):
-      (try? expression.firstMatch(in: String(decoding: text, as: UTF8.self))) != nil
+    case .expression(let pattern): pattern.matches(text)
     }
   }
 }
