@@ -107,6 +107,9 @@ where Item.ID: DocumentID {
     _ key: [UInt8], of item: inout Item
   ) throws(ListEditError) -> (path: FieldPath, value: DocumentValue)? {
     guard let part = request.section else { return nil }
+    guard !SectionBytes.mayBeShortened(key) else {
+      throw .notEditable("the section's value is longer than what a list has of it, so it cannot be written")
+    }
     if let path = part.field?.path {
       guard path.subject == .field else {
         throw .notEditable("sections are computed by \(part.name), which cannot be written")

@@ -70,7 +70,10 @@ extension ListExplainer {
   private func sectionKey(of row: RowView, _ item: Item?) -> [UInt8]? {
     guard let section = request.section else { return nil }
     var writer = SortKeyWriter()
-    do throws(RowProblem) { try section.append(row, item, &writer) } catch { return nil }
+    do throws(RowProblem) {
+      try section.append(row, item, &writer)
+      _ = try writer.shortenSection()
+    } catch { return nil }
     return writer.bytes
   }
 

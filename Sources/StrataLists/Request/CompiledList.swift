@@ -107,7 +107,11 @@ private final class FieldPlacer: Sendable {
     guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is not valid UTF-8") }
     // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
-    do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
+    var isShortened = false
+    do throws(RowProblem) {
+      try section?.append(row, to: &writer)
+      isShortened = try writer.shortenSection()
+    } catch {
       problem = error
       writer.removeAll()
     }
@@ -119,7 +123,8 @@ private final class FieldPlacer: Sendable {
     if sorts.isEmpty { writer.append(row.created) }
     let keyLength = writer.count
     try value?.append(row, to: &writer)
-    return PlacedLengths(section: sectionLength, value: writer.count - keyLength)
+    return PlacedLengths(
+      section: sectionLength, value: writer.count - keyLength, isShortened: isShortened)
   }
 }
 
@@ -182,7 +187,10 @@ final class ItemPlacer: Sendable {
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
     if filtersFirst {
       if readsSection {
-        do throws(RowProblem) { try section?(row, nil, &writer) } catch { writer.removeAll() }
+        do throws(RowProblem) {
+          try section?(row, nil, &writer)
+          _ = try writer.shortenSection()
+        } catch { writer.removeAll() }
       }
       guard takes(row, writer) else { return nil }
       writer.removeAll()
@@ -202,7 +210,11 @@ final class ItemPlacer: Sendable {
   ) throws(RowProblem) -> PlacedLengths? {
     // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
-    do throws(RowProblem) { try section?(row, item, &writer) } catch {
+    var isShortened = false
+    do throws(RowProblem) {
+      try section?(row, item, &writer)
+      isShortened = try writer.shortenSection()
+    } catch {
       problem = error
       writer.removeAll()
     }
@@ -216,7 +228,8 @@ final class ItemPlacer: Sendable {
     if sorts.isEmpty { writer.append(row.created) }
     let keyLength = writer.count
     try value?(row, item, &writer)
-    return PlacedLengths(section: sectionLength, value: writer.count - keyLength)
+    return PlacedLengths(
+      section: sectionLength, value: writer.count - keyLength, isShortened: isShortened)
   }
 
   /// Types of ids whose texts can always be read back.

@@ -75,7 +75,7 @@ extension ListRequest {
       encodeSection: { value in
         var writer = SortKeyWriter()
         encode(&writer, value)
-        return writer.bytes
+        return SectionBytes.shortened(writer.bytes) ?? writer.bytes
       })
     request.areNilsLast = nils == .last
     request.sorts = sorts

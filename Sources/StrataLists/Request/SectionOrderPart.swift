@@ -67,7 +67,7 @@ extension ListRequest {
   var declaredKeys: [[UInt8]] {
     guard section != nil, !declaredSections.isEmpty else { return [] }
     let keys = declaredSections.map(encodeSection).filter { key in
-      key.count <= ViewDefinition.keyLengthMax && key.withUnsafeBytes { decodeSection($0) } != nil
+      key.count <= ViewDefinition.sectionLengthMax && key.withUnsafeBytes { decodeSection($0) } != nil
     }
     return Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
   }

@@ -240,9 +240,10 @@ extension ListSnapshot {
 
 // MARK: Problems
 
-/// A row with a problem in a list. Either the list leaves it out because it cannot show it, or the request's functions
-/// made another key than before though the row did not change: they depend on something other than the row, such as a
-/// clock or a locale. Such a row is shown where its newest key puts it, and reported until it is removed.
+/// A row with a problem in a list. Either the list leaves it out because it cannot show it; or it shows it by less than
+/// its whole key, which is longer than 32,000 bytes; or the request's functions made another key than before though the
+/// row did not change: they depend on something other than the row, such as a clock or a locale. Such a row is shown
+/// where its newest key puts it, and reported until it is removed.
 public struct ListProblem: Hashable, Sendable {
   /// The row's id as text.
   public var id: String
@@ -254,7 +255,7 @@ public struct ListProblem: Hashable, Sendable {
 
 extension ListSnapshot {
   /// The number of rows that the list leaves out because they do not decode or because a section or sort value is
-  /// invalid, plus the number of rows whose key changed though they did not.
+  /// invalid, plus those whose section or sort keys are too long, and those whose key changed though they did not.
   public var numberOfProblems: Int {
     version.view.problems.count + version.view.drifts.count + version.table.problems.count
   }

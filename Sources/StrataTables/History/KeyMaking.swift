@@ -12,6 +12,9 @@ final class KeyMaking {
   private struct Standing {
     var kind: KeyOwner.Kind?
     var placed = PlacedKey()
+
+    /// Whether the list reports the row.
+    var isReported: Bool { kind == .unplaced || kind == .items && placed.remark != nil }
   }
 
   let owner: KeyOwner
@@ -109,7 +112,13 @@ final class KeyMaking {
   ) {
     guard let kind = standing.kind else { return }
     let idLength = key.count - RunKey.tableLength
-    if isFirst || !isSame(kind) {
+    if standing.isReported, isFirst || !(now.isReported && next.isReported) {
+      key.withUnsafeBytes {
+        gathered[Int(KeyOwner.Kind.unplaced.rawValue)]?.append(
+          RunKey.id($0), 0, idLength, sequence, isBirth: isBirth)
+      }
+    }
+    if kind != .unplaced, isFirst || !isSame(kind) {
       let keys = gathered[Int(kind.rawValue)]
       switch kind {
       case .items:
@@ -117,9 +126,7 @@ final class KeyMaking {
           keys?.append(
             bytes, standing.placed.sectionLength, standing.placed.idLength, sequence, isBirth: isBirth)
         }
-      case .unplaced:
-        key.withUnsafeBytes { keys?.append(RunKey.id($0), 0, idLength, sequence, isBirth: isBirth) }
-      case .rows, .refused, .values:
+      case .rows, .refused, .values, .unplaced:
         key.withUnsafeBytes { keys?.append($0, RunKey.tableLength, idLength, sequence, isBirth: isBirth) }
       }
     }

@@ -15,7 +15,7 @@ struct KeyOwner: Sendable {
     case items
     /// Section ‖ value ‖ id, for a list whose sections are ordered by values of their items.
     case values
-    /// The ids of the rows that a list cannot place.
+    /// The ids of the rows that a list cannot place, or places by a key that was shortened.
     case unplaced
 
     static let count = 5

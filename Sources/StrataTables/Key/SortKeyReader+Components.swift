@@ -71,7 +71,7 @@ extension SortKeyReader {
       }
       let next = base.load(fromByteOffset: offset &+ 1, as: UInt8.self) ^ mask
       offset &+= 2
-      if next == SortKeyTag.end { return }
+      if next == SortKeyTag.end || next == SortKeyTag.cut { return }
       guard next == SortKeyTag.escaped else { throw .malformed }
     }
     throw .truncated

@@ -90,7 +90,7 @@ extension SortKeyReader {
       }
       switch try readByte() {
       case SortKeyTag.escaped: bytes.append(0)
-      case SortKeyTag.end: return bytes
+      case SortKeyTag.end, SortKeyTag.cut: return bytes
       default: throw .malformed
       }
     }

@@ -42,6 +42,8 @@ enum SortKeyTag {
   static let escaped: UInt8 = 0xFF
   /// What follows the zero byte at a string's end.
   static let end: UInt8 = 0x01
+  /// What follows the zero byte where a string, and the key with it, was cut.
+  static let cut: UInt8 = 0x02
   /// The first byte of a length that is stored in the two following bytes.
   static let longLength: UInt8 = 0xFE
 

@@ -158,7 +158,7 @@ final class PastView: SavedView {
       noteDamage: healing.noteDamage, values)
   }
 
-  /// Why rows are not placed, which the rows themselves say.
+  /// Why rows are not placed, or placed by a shorter key, which the rows themselves say.
   private func reasons(_ definition: ViewDefinition) -> PastTree.Values {
     let (set, table, sequence) = (set, owner.list?.table ?? "", sequence)
     return { (keys, body) throws(StatePage.Damage) in
@@ -176,7 +176,7 @@ final class PastView: SavedView {
             id: id, revision: version.sequence, created: version.created, time: version.time, document: bytes)
           placed.place(row, by: definition, &writer)
         }
-        var what = placed.problem?.what ?? ""
+        var what = placed.report?.what ?? ""
         what.withUTF8 { body(key, UnsafeRawBufferPointer($0)) }
       }
     }

@@ -1,7 +1,32 @@
-// Why a list does not show a row.
+// What a list reports of a row.
 
-/// Why a row is left out of a list.
+/// Why a row is left out of a list, or that it is shown by less than its whole key.
 package struct RowProblem: Error, Sendable, Hashable {
   package var what: String
   package init(what: String) { self.what = what }
+}
+
+extension RowProblem {
+  /// What is said of a row that is shown begins with this, and nothing else does.
+  private static let shownPrefix = "it is shown, but "
+
+  /// What is said of a row whose key was shortened.
+  static func shortened(section: Bool, sort lengthMax: Int?) -> RowProblem {
+    var parts: [String] = []
+    if section {
+      parts.append(
+        "its section is longer than \(ViewDefinition.sectionLengthMax) bytes, and is named by its beginning and a hash"
+      )
+    }
+    if let lengthMax {
+      parts.append(
+        "its sort keys are longer than \(lengthMax) bytes, and only their beginning counts, and then its id")
+    }
+    return RowProblem(what: shownPrefix + parts.joined(separator: "; "))
+  }
+
+  /// Whether a text in the tree of problems is of a row that is shown.
+  package static func isOfShownRow(_ what: UnsafeRawBufferPointer) -> Bool {
+    what.starts(with: shownPrefix.utf8)
+  }
 }

@@ -114,7 +114,7 @@ private struct PlacedRows: Sendable {
       start += few.read(rows, start..<range.upperBound)
       few.forEach { id, value in
         key.place(StoredRow.view(id: id, value), by: definition, &writer)
-        if let problem = key.problem { problems.append((Array(id), problem)) }
+        if let problem = key.report { problems.append((Array(id), problem)) }
         if key.isShown { keys.append(key) }
       }
     }

@@ -15,6 +15,11 @@ package struct PlacedKey: Sendable {
   package private(set) var isShown = false
   /// Why the row is not shown although it should be.
   package private(set) var problem: RowProblem?
+  /// What is to be said of a row that is shown: that its key is too long, and was shortened.
+  package private(set) var remark: RowProblem?
+
+  /// What a list reports of the row.
+  var report: RowProblem? { problem ?? remark }
 
   package init() {}
 
@@ -22,6 +27,7 @@ package struct PlacedKey: Sendable {
     isOfRow = false
     isShown = false
     problem = nil
+    remark = nil
   }
 
   /// Computes the key of a row. Without a row, nothing is shown.
@@ -34,19 +40,26 @@ package struct PlacedKey: Sendable {
     writer.removeAll()
     do throws(RowProblem) {
       guard let lengths = try definition.place(row, &writer) else { return }
-      guard writer.count + row.id.count <= ViewDefinition.keyLengthMax else {
+      guard lengths.section <= ViewDefinition.sectionLengthMax,
+        row.id.count <= ProjectionTables.idLengthMax
+      else {
         throw RowProblem(
-          what:
-            "section and sort keys take \(writer.count) bytes; the limit with the id is \(ViewDefinition.keyLengthMax)"
-        )
+          what: "its section takes \(lengths.section) bytes and its id \(row.id.count); "
+            + "each has at most \(ViewDefinition.sectionLengthMax)")
       }
       let end = writer.count - lengths.value
+      let sortLengthMax = ViewDefinition.sortLengthMax(idLength: row.id.count)
       bytes.removeAll(keepingCapacity: true)
-      writer.withUnsafeBytes { bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<end])) }
+      value.removeAll(keepingCapacity: true)
+      var isCut = false
+      try writer.withUnsafeBytes { (key) throws(RowProblem) in
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<lengths.section]))
+        isCut = try Self.append(key[lengths.section..<end], to: &bytes, sortLengthMax)
+        if definition.holdsValues, try Self.append(key[end...], to: &value, sortLengthMax) { isCut = true }
+      }
       bytes.append(contentsOf: row.id)
-      if definition.holdsValues {
-        value.removeAll(keepingCapacity: true)
-        writer.withUnsafeBytes { value.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[end...])) }
+      if isCut || lengths.isShortened {
+        remark = RowProblem.shortened(section: lengths.isShortened, sort: isCut ? sortLengthMax : nil)
       }
       sectionLength = lengths.section
       idLength = row.id.count
@@ -58,6 +71,24 @@ package struct PlacedKey: Sendable {
 }
 
 extension PlacedKey {
+  /// Appends components, and cuts them if they are too long. Returns whether they were.
+  private static func append(
+    _ components: Slice<UnsafeRawBufferPointer>, to bytes: inout [UInt8], _ lengthMax: Int
+  ) throws(RowProblem) -> Bool {
+    let components = UnsafeRawBufferPointer(rebasing: components)
+    guard components.count > lengthMax else {
+      bytes.append(contentsOf: components)
+      return false
+    }
+    guard let cut = SortKeyCut.of(components, to: lengthMax) else {
+      throw RowProblem(
+        what: "its sort keys take \(components.count) bytes, and are no components that could be cut")
+    }
+    bytes.append(contentsOf: components[..<cut.length])
+    bytes.append(contentsOf: cut.mark)
+    return true
+  }
+
   /// A key as it is stored in a view.
   init(of item: [UInt8], sectionLength: Int, idLength: Int, value: [UInt8]) {
     bytes = item

@@ -49,6 +49,10 @@ extension View {
     case .ranked, .compared:
       labels.withValue(of: section) { label in if let label { key.append(contentsOf: label) } }
     }
+    // An order key that is cut is not the beginning of another one, since all are cut at the same length.
+    if key.count > ViewDefinition.orderLengthMax {
+      key.removeLast(key.count - ViewDefinition.orderLengthMax)
+    }
     // Ties are ordered by section.
     if definition.areNilsLast { key.append(isNil ? 1 : 0) }
     key.append(contentsOf: section)

@@ -66,8 +66,8 @@ extension View {
     } else if old.isShown != new.isShown {
       if new.isShown { mark(id) } else { unmark(id) }
     }
-    if new.problem != nil || !problems.isEmpty { note(new.problem, for: id) }
-    if !new.isOfRow || new.problem != nil {
+    if new.report != nil || !problems.isEmpty { note(new.report, for: id) }
+    if !new.isOfRow || new.report != nil {
       if !drifts.isEmpty { drifts.remove(id) }
     } else if var drift {
       drift.withUTF8 { text in _ = drifts.set(id, UnsafeRawBufferPointer(text)) }
@@ -173,7 +173,9 @@ extension View {
     if let keys { return keys.contains(id) }
     switch definition.calls {
     case .none: return false
-    case .keys: return key.problem != nil && !problems.contains(id)
+    case .keys:
+      let isLeftOut = problems.withValue(of: id) { $0.map { !RowProblem.isOfShownRow($0) } ?? false }
+      return key.problem != nil && !isLeftOut
     case .filters: return isMarked(id)
     }
   }

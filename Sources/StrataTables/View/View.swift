@@ -16,7 +16,7 @@ package struct View: Sendable {
   var labels: Tree
   /// Section ‖ value ‖ id → the lengths of section and id. Empty unless sections are ordered by a value of their items.
   var values: Tree
-  /// Row id → why the row is not shown, as UTF-8.
+  /// Row id → why the row is not shown, or that its key was shortened, as UTF-8.
   package internal(set) var problems: Tree
   /// The lineage of states that this view belongs to; nil unless the program's code may have built another view of the
   /// same rows in another lineage.
@@ -77,7 +77,7 @@ extension View {
   mutating func change(id: UnsafeRawBufferPointer, from old: PlacedKey, to new: PlacedKey) {
     defer { assertAgreement() }
     if definition.calls != .none { return changeRecorded(id: id, from: old, to: new) }
-    if old.problem != nil || new.problem != nil, old.problem != new.problem { note(new.problem, for: id) }
+    if old.report != nil || new.report != nil, old.report != new.report { note(new.report, for: id) }
     move(id: id, from: old, to: new)
   }
 

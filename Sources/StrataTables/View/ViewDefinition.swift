@@ -63,10 +63,13 @@ package struct PlacedLengths: Sendable {
   package var section: Int
   /// The length of the value that the section's position depends on, in bytes at the end. Not part of the key.
   package var value: Int
+  /// Whether the section was shortened.
+  package var isShortened: Bool
 
-  package init(section: Int, value: Int = 0) {
+  package init(section: Int, value: Int = 0, isShortened: Bool = false) {
     self.section = section
     self.value = value
+    self.isShortened = isShortened
   }
 }
 
@@ -85,9 +88,22 @@ package enum ProgramCalls: Sendable {
 ///
 /// The function should be pure. A view stays consistent even if it is not: see `View+Record.swift`.
 package final class ViewDefinition: Sendable {
-  /// The maximum length of a row's key in a view, in bytes. An order key may hold all of it twice, and must be a valid
-  /// key of a tree.
-  package static let keyLengthMax = 32_000
+  /// The maximum length of a section's key, in bytes. A longer one is shortened.
+  package static let sectionLengthMax = 32_000
+
+  /// The maximum length of the sort keys of a row with an id of that length, together, in bytes. Longer ones are cut.
+  ///
+  /// Section, sort keys and id are one key of a tree. The length depends on nothing but whether the id is a long one, so
+  /// that rows with equal sort keys and usual ids are ordered by their ids, however long the sort keys are.
+  package static func sortLengthMax(idLength: Int) -> Int {
+    idLength <= usualIDLengthMax ? 32_000 : Tree.keyLengthMax - sectionLengthMax - 32_000
+  }
+
+  /// The length up to which ids leave room for long sort keys.
+  private static let usualIDLengthMax = 1_024
+
+  /// The maximum length of an order key without the section, and without the byte for nil, that follow it.
+  static let orderLengthMax = Tree.keyLengthMax - sectionLengthMax - 1
 
   /// Appends section ‖ sort keys of a row, self-delimiting and ordered by their bytes, then the value if sections are
   /// ordered by values. Returns the lengths, or nil for a row that the view does not show.
@@ -127,7 +143,7 @@ package final class ViewDefinition: Sendable {
   let lookup = Lock<(items: Tree, keys: Tree)?>(nil)
 
   /// - Parameters:
-  ///   - declared: keys of sections, of at most `keyLengthMax` bytes.
+  ///   - declared: keys of sections, of at most `sectionLengthMax` bytes.
   ///   - calls: which parts of `place` are the program's code.
   ///   - kept: the name under which the view is saved.
   package init(

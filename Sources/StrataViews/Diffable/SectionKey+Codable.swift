@@ -68,10 +68,10 @@ extension SectionKey: Decodable where Value: Decodable {
       key = Self.checked(value, as: type)
     }
     guard let key else { throw refusal("the value is not the section of any row") }
-    guard key.bytes.count <= ViewDefinition.keyLengthMax else {
+    guard key.bytes.count <= ViewDefinition.sectionLengthMax else {
       throw refusal(
-        "the section's key has \(key.bytes.count) bytes, and a row's key at most \(ViewDefinition.keyLengthMax)"
-      )
+        "the section's key has \(key.bytes.count) bytes, and has no long text that could be shortened to "
+          + "\(ViewDefinition.sectionLengthMax)")
     }
     self = key
   }

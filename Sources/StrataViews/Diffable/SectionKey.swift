@@ -45,11 +45,12 @@ extension SectionKey where Value == DocumentValue {
     }
     var writer = SortKeyWriter()
     try item.lendBytes { (item) throws(SortKeyError) in try writer.append(documentValue: item) }
-    let shown = try writer.withUnsafeBytes { (bytes) throws(SortKeyError) in
+    let bytes = SectionBytes.shortened(writer.bytes) ?? writer.bytes
+    let shown = try bytes.lendBytes { (bytes) throws(SortKeyError) in
       var reader = SortKeyReader(bytes)
       return try reader.readDocumentValue()
     }
-    self.init(value: shown, bytes: writer.bytes)
+    self.init(value: shown, bytes: bytes)
   }
 }
 
@@ -58,7 +59,7 @@ extension SectionKey {
   static func bytes(of value: some SortKey) -> [UInt8] {
     var writer = SortKeyWriter()
     writer.append(value)
-    return writer.bytes
+    return SectionBytes.shortened(writer.bytes) ?? writer.bytes
   }
 }
 

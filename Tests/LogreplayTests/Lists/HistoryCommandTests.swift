@@ -383,3 +383,52 @@ extension HistoryCommandTests {
     }
   }
 }
+
+extension HistoryCommandTests {
+  @Test func `a list of rows with long keys is the same from a history, from saved tables and replayed`()
+    async throws
+  {
+    let folder = try await SampleFolder.list()
+    let store = try await folder.open()
+    let long = String(repeating: "m", count: 40_000)
+    func put(_ id: String, _ status: String, _ note: String) -> NewEvent {
+      NewEvent(
+        "$put", in: StreamName(category: "incident", id: id),
+        ["status": .string(status), "note": .string(note)])
+    }
+    for (id, status, note) in [
+      ("e", long + "a", long), ("f", long + "b", long + "b"), ("a", "Open", long + "c"),
+      ("e", long + "b", "m"),
+      ("f", "Open", long), ("a", "Open", "x"), ("g", long, long), ("c", "Closed", long),
+    ] {
+      try await store.append([put(id, status, note)])
+    }
+    try await store.append([NewEvent("$delete", in: "incident/g", .null)])
+    try await store.close()
+    let last = 17
+    func shown() async throws -> [String] {
+      var shown: [String] = []
+      for point in 5...last {
+        let outcome = try await LogreplayProcess([
+          "at", folder.store, "\(point)", "--view", "long", "-o", "json",
+        ]).wait()
+        #expect(outcome.code == 0)
+        shown.append(outcome.output)
+        shown += outcome.errors.split(separator: "\n").map(String.init).filter {
+          !$0.contains("replayed") && !$0.contains("read from")
+        }
+      }
+      return shown
+    }
+    let keep = [
+      "keep", folder.store, "long", "--table", "incident", "--section-by", "status", "--sort", "note",
+    ]
+    #expect(try await LogreplayProcess(keep).wait().code == 0)
+    let replayed = try await shown()
+    #expect(replayed.contains { $0.contains("too long for a list") })
+    #expect(try await LogreplayProcess(["checkpoint", folder.store]).wait().code == 0)
+    #expect(try await shown() == replayed)
+    #expect(try await LogreplayProcess(["checkpoint", folder.store, "--history"]).wait().code == 0)
+    #expect(try await shown() == replayed)
+  }
+}

@@ -1,4 +1,4 @@
-// Warnings on standard error about rows that a list leaves out.
+// Warnings on standard error about rows that a list leaves out, or shows by less than their whole key.
 
 internal import ArgumentParser
 internal import StrataEvents
@@ -19,25 +19,48 @@ enum ListProblems {
 
   /// Reports the first rows that a list leaves out. Returns whether there are any.
   static func report(_ version: ListVersion, of table: String, at sequence: UInt64) -> Bool {
-    let count = version.problemCount
-    guard count > 0 else { return false }
-    Terminal.note(
-      "logreplay: warning: \(count) \(count == 1 ? "row is" : "rows are") left out at seq \(sequence), "
-        + "because a list cannot show \(count == 1 ? "it" : "them"):")
-    var left = namedMax
+    var (leftOut, shortened) = (Rows(), Rows())
     for problems in [version.table.problems, version.view.problems] {
-      problems.forEach(in: 0..<min(left, problems.count)) { id, what in
-        left -= 1
-        let name = PeopleText.printable("\(table)/\(String(decoding: id, as: UTF8.self))")
-        Terminal.note("  \(name): \(PeopleText.printable(String(decoding: what, as: UTF8.self)))")
+      problems.forEach(in: 0..<problems.count) { id, what in
+        if RowProblem.isOfShownRow(what) {
+          shortened.add(id, what, table)
+        } else {
+          leftOut.add(id, what, table)
+        }
       }
     }
-    if count > namedMax { Terminal.note("  and \(count - namedMax) more") }
-    return true
+    leftOut.warn { count in
+      "\(count) \(count == 1 ? "row is" : "rows are") left out at seq \(sequence), because a list cannot show "
+        + "\(count == 1 ? "it" : "them")"
+    }
+    shortened.warn { count in
+      "\(count) \(count == 1 ? "row has a key" : "rows have keys") too long for a list at seq \(sequence)"
+    }
+    return leftOut.count > 0
+  }
+
+  /// Rows of one kind, of which the first are named.
+  private struct Rows {
+    private(set) var count = 0
+    private var lines: [String] = []
+
+    mutating func add(_ id: UnsafeRawBufferPointer, _ what: UnsafeRawBufferPointer, _ table: String) {
+      count += 1
+      guard count <= namedMax else { return }
+      let name = PeopleText.printable("\(table)/\(String(decoding: id, as: UTF8.self))")
+      lines.append("  \(name): \(PeopleText.printable(String(decoding: what, as: UTF8.self)))")
+    }
+
+    func warn(_ what: (Int) -> String) {
+      guard count > 0 else { return }
+      Terminal.note("logreplay: warning: \(what(count)):")
+      for line in lines { Terminal.note(line) }
+      if count > lines.count { Terminal.note("  and \(count - lines.count) more") }
+    }
   }
 }
 
 extension ListVersion {
-  /// How many rows the list leaves out.
+  /// How many rows the list leaves out or shows by a shorter key.
   var problemCount: Int { view.problems.count + table.problems.count }
 }

@@ -1,0 +1,107 @@
+// Rows whose sort keys or sections are too long for a tree.
+
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataFetch
+internal import StrataLists
+internal import StrataTables
+internal import StrataTesting
+internal import Testing
+
+@Suite struct LongKeyTests {
+  private let long = String(repeating: "m", count: 40_000)
+
+  private func path(_ name: String) -> FieldPath { FieldPath(names: [name]) }
+
+  @Test
+  func
+    `R76 A row whose sort keys are too long is shown by their beginning, and reported until they are short`()
+    async throws
+  {
+    let board = Board()
+    try await board.put(
+      Ticket(id: "c", title: long + "a"), Ticket(id: "b", title: long + "b"), Ticket(id: "a", title: "m"),
+      Ticket(id: "d", title: "z"), Ticket(id: "e", title: "mn"))
+    for direction in [SortDirection.forward, .reverse] {
+      let typed = FetchController(
+        ListRequest(Ticket.self).sorted(by: \.title, direction), from: board.tickets)
+      let untyped = FetchController(
+        ListRequest(DocumentRow.self).sorted(byField: path("title"), direction),
+        from: board.store.documents("ticket"))
+      let wanted = direction == .forward ? ["a", "b", "c", "e", "d"] : ["d", "e", "b", "c", "a"]
+      #expect(try await typed.performFetch().itemIdentifiers == wanted)
+      let snapshot = try await untyped.performFetch()
+      #expect(snapshot.itemIdentifiers == wanted)
+      #expect(snapshot.numberOfProblems == 2 && snapshot.problems.map(\.id) == ["b", "c"])
+      #expect(
+        snapshot.problems[0].what
+          == "it is shown, but its sort keys are longer than 32000 bytes, and only their beginning counts, and then its id"
+      )
+    }
+    let list = FetchController(ListRequest(Ticket.self).sorted(by: \.title), from: board.tickets)
+    _ = try await list.performFetch()
+    try await board.put(Ticket(id: "b", title: "zz"))
+    var snapshot = try await list.performFetch()
+    #expect(snapshot.itemIdentifiers == ["a", "c", "e", "d", "b"] && snapshot.problems.map(\.id) == ["c"])
+    try await board.put(Ticket(id: "d", title: long))
+    snapshot = try await list.performFetch()
+    #expect(
+      snapshot.itemIdentifiers == ["a", "c", "d", "e", "b"] && snapshot.problems.map(\.id) == ["c", "d"])
+    try await board.tickets.delete("c", "d")
+    snapshot = try await list.performFetch()
+    #expect(snapshot.itemIdentifiers == ["a", "e", "b"] && snapshot.numberOfProblems == 0)
+  }
+
+  @Test func `R16, R76: Two long sections with one beginning stay two, and are found by their values`()
+    async throws
+  {
+    let board = Board()
+    try await board.put(
+      Ticket(id: "1", status: long + "a"), Ticket(id: "2", status: long + "b"),
+      Ticket(id: "3", status: long + "a"),
+      Ticket(id: "4", status: "open"), Ticket(id: "5"))
+    let orders: [ListSectionOrder<String?>] = [.key, .keyDescending, .first, .count, .list([long + "b"])]
+    for order in orders {
+      let request = ListRequest(Ticket.self).sectioned(by: \.status).sectionsOrdered(by: order)
+        .sorted(by: \.title)
+      let snapshot = try await FetchController(request, from: board.tickets).performFetch()
+      #expect(snapshot.sectionIdentifiers.count == 4)
+      #expect(snapshot.numberOfItems(inSection: long + "a") == 2)
+      #expect(snapshot.numberOfItems(inSection: long + "b") == 1)
+      for section in snapshot.sectionIdentifiers where (section ?? "").count > 10 {
+        #expect(section?.hasPrefix("mmmm") == true && section?.utf8.count ?? 0 < 32_000)
+        #expect(snapshot.indexOfSection(section) != nil)
+      }
+      #expect(snapshot.problems.map(\.id) == ["1", "2", "3"])
+      #expect(snapshot.problems.allSatisfy { $0.what.contains("named by its beginning and a hash") })
+    }
+    let empty = ListRequest(Ticket.self).sectioned(by: \.status).keepingEmpty([long + "c", "none"])
+    #expect(
+      try await FetchController(empty, from: board.tickets).performFetch().sectionIdentifiers.count == 6)
+  }
+
+  @Test func `R76 A row with the longest id, section and sort keys is shown`() async throws {
+    let store = EventStore.inMemory()
+    let (id, zeros) = (String(repeating: "i", count: 32_000), String(repeating: "\u{0}", count: 40_000))
+    for (number, id) in [id, id.dropLast() + "\u{0}", "short"].enumerated() {
+      let stream = StreamName(category: "t", id: String(id))
+      try await store.append([
+        NewEvent(
+          DocumentEvent.put, in: stream,
+          payload: EventPayload(["s": .string(zeros), "v": .string(zeros + "\(number)")]))
+      ])
+    }
+    let orders: [ListSectionOrder<DocumentValue>] = [.key, .keyDescending, .first, .count]
+    for order in orders {
+      let request = ListRequest(DocumentRow.self).sectioned(byField: path("s")).sectionsOrdered(by: order)
+        .sorted(byField: path("v"))
+      let snapshot = try await FetchController(request, from: store.documents("t")).performFetch()
+      #expect(
+        snapshot.numberOfItems == 3 && snapshot.numberOfProblems == 3
+          && snapshot.sectionIdentifiers.count == 1)
+    }
+    let extreme = ListRequest(DocumentRow.self).sectioned(byField: path("s"))
+      .sectionsOrdered(byMaximumOfField: path("v"), .reverse).sorted(byField: path("v"), .reverse)
+    #expect(try await FetchController(extreme, from: store.documents("t")).performFetch().numberOfItems == 3)
+  }
+}

@@ -1,0 +1,125 @@
+// Keys that are too long for a tree: cut sort keys stay a total order, shortened sections stay apart.
+
+internal import StrataDocuments
+internal import StrataSimulation
+@testable internal import StrataTables
+internal import Testing
+
+@Suite struct SortKeyShorteningTests {
+  /// The key of a row as a view has it, with another limit for the sort keys.
+  private func placed(_ key: [UInt8], _ id: String, _ lengthMax: Int) -> (key: [UInt8], length: Int)? {
+    guard key.count > lengthMax else { return (key + Array(id.utf8), key.count) }
+    guard let cut = key.withUnsafeBytes({ SortKeyCut.of($0, to: lengthMax) }) else { return nil }
+    #expect(cut.length + cut.mark.count <= lengthMax)
+    return (Array(key[..<cut.length]) + cut.mark + Array(id.utf8), cut.length)
+  }
+
+  private func components(
+    _ random: inout SeededGenerator, _ options: [SortKeyOptions], like other: [DocumentValue]?
+  ) -> (values: [DocumentValue], key: [UInt8]) {
+    var writer = SortKeyWriter()
+    var values: [DocumentValue] = []
+    for (index, options) in options.enumerated() {
+      var value = other?[index] ?? random.scalar()
+      if other == nil || random.chance(30) {
+        value = random.chance(50) ? .string(random.text()) : random.scalar()
+      }
+      if case .string(let text) = value, random.chance(30) { value = .string(text + random.text()) }
+      values.append(value)
+      value.cbor().withUnsafeBytes { value in
+        do throws(SortKeyError) { try writer.append(documentValue: value, options) } catch {}
+      }
+    }
+    return (values, writer.bytes)
+  }
+
+  @Test func `R16 Rows with sort keys that are cut are in a total order, by the beginning of the keys`() {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let all: [SortKeyOptions] = [
+      [], .descending, .nilsLast, [.descending, .caseInsensitive], .numeric, .time,
+    ]
+    var cutCount = 0
+    for _ in 0..<3_000 {
+      let options = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        all.randomElement(using: &random) ?? []
+      }
+      let a = components(&random, options, like: nil)
+      let b = components(&random, options, like: random.chance(70) ? a.values : nil)
+      let lengthMax = Int.random(in: 4...24, using: &random)
+      // Ids that begin with the rest of the other key are the most likely to be taken for it.
+      let ids = [
+        "", "a", "b", "\u{0}\u{1}", "\u{0}", String(decoding: b.key.dropFirst(lengthMax - 2), as: UTF8.self),
+      ]
+      let (idA, idB) = (ids.randomElement(using: &random) ?? "", ids.randomElement(using: &random) ?? "")
+      guard let placedA = placed(a.key, idA, lengthMax), let placedB = placed(b.key, idB, lengthMax) else {
+        Issue.record("\(a.key) or \(b.key) has no place to be cut")
+        continue
+      }
+      if a.key.count > lengthMax { cutCount += 1 }
+      if placedA.key == placedB.key {
+        #expect(idA == idB, "two rows have one key: \(a.values) \(b.values)")
+      }
+      if a.key == b.key {
+        #expect(order(placedA.key, placedB.key) == order(Array(idA.utf8), Array(idB.utf8)), "\(a.values)")
+      }
+      let common = zip(a.key, b.key).prefix { $0 == $1 }.count
+      if common < min(placedA.length, placedB.length) {
+        #expect(order(placedA.key, placedB.key) == order(a.key, b.key), "\(a.values) \(b.values)")
+      }
+    }
+    #expect(cutCount > 500)
+  }
+
+  @Test func `R16 Long sections stay apart, and have values that lead back to them`() throws {
+    let most = SectionBytes.lengthMax
+    let long = String(repeating: "m\u{0}é", count: 10_000)
+    let texts = [long, long + "a", long + "b", "b" + long, String(repeating: "漢", count: 11_000)]
+    var keys: [[UInt8]] = []
+    for text in texts {
+      let whole = key(text)
+      #expect(whole.count > most)
+      let shortened = try #require(SectionBytes.shortened(whole))
+      #expect(shortened.count <= most && SectionBytes.mayBeShortened(shortened))
+      let value = try decoded(shortened, as: String.self)
+      #expect(value.contains("…") && text.utf8.starts(with: value.utf8.prefix(20_000)))
+      #expect(key(value) == shortened && SectionBytes.shortened(shortened) == shortened)
+      keys.append(shortened)
+    }
+    #expect(Set(keys).count == texts.count)
+    let bytes = [UInt8](repeating: 0, count: 20_000)
+    for value in [bytes, bytes + [0], bytes + [1]] {
+      let shortened = try #require(SectionBytes.shortened(key(value)))
+      let read = try decoded(shortened, as: [UInt8].self)
+      #expect(key(read) == shortened && shortened.count <= most)
+      keys.append(shortened)
+    }
+    #expect(Set(keys).count == texts.count + 3)
+    let short = key(String(repeating: "a", count: most - 3))
+    #expect(short.count == most && SectionBytes.shortened(short) == short)
+  }
+
+  @Test func `R16 A section of several parts keeps each of them`() throws {
+    let (a, b) = (String(repeating: "a", count: 40_000), String(repeating: "b", count: 40_000))
+    let shortened = try #require(SectionBytes.shortened(key(a) + key(7) + key(b)))
+    try shortened.withUnsafeBytes { bytes in
+      var reader = SortKeyReader(bytes)
+      #expect(try reader.read(String.self).hasPrefix("aaaa"))
+      #expect(try reader.read(Int.self) == 7)
+      #expect(try reader.read(String.self).hasPrefix("bbbb"))
+      #expect(reader.isAtEnd)
+    }
+    #expect(SectionBytes.shortened([UInt8](repeating: 0, count: 40_000)) == nil)
+    #expect(SectionBytes.shortened((0..<4_000).flatMap { key($0) }) == nil)
+  }
+
+  @Test func `keys without case are those of the folded text`() {
+    #expect(key("ΟΔΟΣ", .caseInsensitive) == key("οδος", .caseInsensitive))
+    #expect(key("οδος", .caseInsensitive) == key("οδοσ", .caseInsensitive))
+    #expect(key("Straße", .caseInsensitive) == key("STRASSE", .caseInsensitive))
+    #expect(key("STRAẞE", .caseInsensitive) == key("strasse", .caseInsensitive))
+    #expect(key("ﬁ2", [.caseInsensitive, .numeric]) == key("FI002", [.caseInsensitive, .numeric]))
+    #expect(key("ſ", .caseInsensitive) == key("S", .caseInsensitive))
+    #expect(key("É", .caseInsensitive) != key("E", .caseInsensitive))
+    #expect(order(key("straßf", .caseInsensitive), key("STRASSE", .caseInsensitive)) == 1)
+  }
+}
