@@ -43,7 +43,7 @@ internal import Testing
     ("a == @2026", "     ^", "a date is missing"),
     ("a matches '('", "           ^", "the pattern is malformed: this group is never closed"),
     ("a matches 'b\\'c\\\\d(?=x)'", "                  ^^^", "look-ahead is not taken"),
-    ("a matches \"\\u{e9}é\\td\\1\"", "                    ^^", "back references are not taken"),
+    ("a matches \"\\u{e9}é\\td\\1\"", "                     ^^", "back references are not taken"),
     ("a matches[c] '(?i)b'", "              ^^^", "ignore case by [c]"),
     ("a matches 'b{10001}'", "            ^^^^^^^", "at most 10000 are taken"),
     ("a matches 'b++' && c == 1", "             ^", "possessive"),

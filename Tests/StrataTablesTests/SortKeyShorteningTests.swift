@@ -101,15 +101,57 @@ internal import Testing
   @Test func `R16 A section of several parts keeps each of them`() throws {
     let (a, b) = (String(repeating: "a", count: 40_000), String(repeating: "b", count: 40_000))
     let shortened = try #require(SectionBytes.shortened(key(a) + key(7) + key(b)))
-    try shortened.withUnsafeBytes { bytes in
+    let parts = try shortened.withUnsafeBytes { bytes in
       var reader = SortKeyReader(bytes)
-      #expect(try reader.read(String.self).hasPrefix("aaaa"))
-      #expect(try reader.read(Int.self) == 7)
-      #expect(try reader.read(String.self).hasPrefix("bbbb"))
+      let parts = (try reader.read(String.self), try reader.read(Int.self), try reader.read(String.self))
       #expect(reader.isAtEnd)
+      return parts
     }
+    #expect(parts.0.hasPrefix("aaaa") && parts.1 == 7 && parts.2.hasPrefix("bbbb"))
     #expect(SectionBytes.shortened([UInt8](repeating: 0, count: 40_000)) == nil)
     #expect(SectionBytes.shortened((0..<4_000).flatMap { key($0) }) == nil)
+  }
+
+  @Test func `R76 A row with the longest id, section and sort keys has a place in every order of sections`() {
+    let orders: [SectionOrder] = [
+      .key, .keyDescending, .first, .count, .ranked { section, writer in writer.append(raw: section) },
+      .extreme(SectionAggregate(isMaximum: true, isDescending: true)),
+    ]
+    let zeros = String(repeating: "\u{0}", count: 40_000)
+    let ids = [String(repeating: "\u{0}", count: 32_000), String(repeating: "i", count: 32_000), "short"]
+    for (number, order) in orders.enumerated() {
+      let definition = ViewDefinition(identity: ViewIdentity(number), sectionOrder: order, calls: .none) {
+        (row, writer) throws(RowProblem) in
+        let text = String(decoding: row.document, as: UTF8.self)
+        writer.append(text)
+        let isShortened = try writer.shortenSection()
+        let section = writer.count
+        writer.append(text, .descending)
+        let end = writer.count
+        if case .extreme = order { writer.append(text) }
+        return PlacedLengths(section: section, value: writer.count - end, isShortened: isShortened)
+      }
+      var view = View(definition)
+      var (old, new) = ([String: PlacedKey](), PlacedKey())
+      var writer = SortKeyWriter()
+      for text in [zeros, zeros + "1", "s", zeros + "2", nil] {
+        for id in ids {
+          let bytes = (text.map { Array($0.utf8) } ?? [])
+          Array(id.utf8).withUnsafeBytes { id in
+            bytes.withUnsafeBytes { document in
+              let row = RowView(id: id, revision: 1, created: 1, time: 0, document: document)
+              new.place(text == nil ? nil : row, by: definition, &writer)
+            }
+            let key = String(decoding: id, as: UTF8.self)
+            view.change(id: id, from: old[key] ?? PlacedKey(), to: new)
+            old[key] = new
+          }
+          #expect(new.problem == nil && new.isShown == (text != nil))
+        }
+        #expect(view.count == (text == nil ? 0 : 3) && view.checkInvariants() == nil)
+        #expect(view.problems.count == (text == nil || text == "s" ? 0 : 3))
+      }
+    }
   }
 
   @Test func `keys without case are those of the folded text`() {

@@ -123,7 +123,7 @@ internal import Testing
     ("a in {\([1])}", "      ^^^", "a literal is missing"),
     ("a == \(Date.distantFuture.addingTimeInterval(1e12))", "     ^^^^^^^", "the years 0000"),
     ("a == \(DocumentValue.array([]))", "     ^^^^^^^^^^^^^^^^", "not literals"),
-    ("a matches \("(")", "          ^^^", "the pattern is malformed"),
+    ("a matches \("(")", "           ^", "the pattern is malformed"),
     ("a beginsWith \(1)", "             ^", "needs a string"),
     ("a \("it's")", "  ^^^^^^^", "an operator is missing"),
     ("a == \("x") \(2)", "         ^", "write && or ||"), ("a == 1\(2)", "      ^", "write && or ||"),

@@ -47,7 +47,7 @@ internal import Testing
     snapshot = try await list.performFetch()
     #expect(
       snapshot.itemIdentifiers == ["a", "c", "d", "e", "b"] && snapshot.problems.map(\.id) == ["c", "d"])
-    try await board.tickets.delete("c", "d")
+    for id in ["c", "d"] { _ = try await board.tickets.delete(id) }
     snapshot = try await list.performFetch()
     #expect(snapshot.itemIdentifiers == ["a", "e", "b"] && snapshot.numberOfProblems == 0)
   }
@@ -80,28 +80,24 @@ internal import Testing
       try await FetchController(empty, from: board.tickets).performFetch().sectionIdentifiers.count == 6)
   }
 
-  @Test func `R76 A row with the longest id, section and sort keys is shown`() async throws {
+  @Test func `R76 A row with a long id, section and sort keys is shown in every order`() async throws {
     let store = EventStore.inMemory()
-    let (id, zeros) = (String(repeating: "i", count: 32_000), String(repeating: "\u{0}", count: 40_000))
-    for (number, id) in [id, id.dropLast() + "\u{0}", "short"].enumerated() {
-      let stream = StreamName(category: "t", id: String(id))
-      try await store.append([
-        NewEvent(
-          DocumentEvent.put, in: stream,
-          payload: EventPayload(["s": .string(zeros), "v": .string(zeros + "\(number)")]))
-      ])
+    let zeros = String(repeating: "\u{0}", count: 40_000)
+    let ids = [String(repeating: "\u{0}", count: 1_020), String(repeating: "i", count: 1_020), "short"]
+    for (number, id) in ids.enumerated() {
+      let document: DocumentValue = ["s": .string(zeros), "v": .string(zeros + "\(number)")]
+      let stream = StreamName(category: "t", id: id)
+      try await store.append([NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(document))])
     }
-    let orders: [ListSectionOrder<DocumentValue>] = [.key, .keyDescending, .first, .count]
-    for order in orders {
-      let request = ListRequest(DocumentRow.self).sectioned(byField: path("s")).sectionsOrdered(by: order)
-        .sorted(byField: path("v"))
+    let base = ListRequest(DocumentRow.self).sectioned(byField: path("s")).sorted(byField: path("v"))
+    let requests = [
+      base, base.sectionsOrdered(by: .keyDescending), base.sectionsOrdered(by: .first),
+      base.sectionsOrdered(by: .count), base.sectionsOrdered(byMaximumOfField: path("v"), .reverse),
+    ]
+    for request in requests {
       let snapshot = try await FetchController(request, from: store.documents("t")).performFetch()
-      #expect(
-        snapshot.numberOfItems == 3 && snapshot.numberOfProblems == 3
-          && snapshot.sectionIdentifiers.count == 1)
+      #expect(snapshot.itemIdentifiers == ids && snapshot.sectionIdentifiers.count == 1)
+      #expect(snapshot.numberOfProblems == 3)
     }
-    let extreme = ListRequest(DocumentRow.self).sectioned(byField: path("s"))
-      .sectionsOrdered(byMaximumOfField: path("v"), .reverse).sorted(byField: path("v"), .reverse)
-    #expect(try await FetchController(extreme, from: store.documents("t")).performFetch().numberOfItems == 3)
   }
 }
