@@ -167,7 +167,7 @@ struct FormatTable {
         ("magic", 0), ("format major", 8), ("format minor", 10), ("slot length", Offset.slotLength),
         ("store UUID", Offset.storeID), ("generation", Offset.generation), ("name hash", Offset.name),
         ("fingerprint", Offset.fingerprint), ("sequence", Offset.sequence), ("chain after", Offset.chain),
-        ("appends up to", Offset.appends), ("commit time", Offset.time),
+        ("appends up to", Offset.appends), ("own time of that event", Offset.time),
         ("hash of the erasures", Offset.erasures), ("flags", Offset.flags), ("root: entries", Offset.total),
         ("root: height", Offset.height), ("root: page file", Offset.file), ("root: offset", Offset.offset),
         ("root: length", Offset.length), ("root: checksum", Offset.checksumOfRoot), ("build", Offset.build),

@@ -10,7 +10,6 @@ import argparse
 import json
 import random
 import sys
-from bisect import bisect_right
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -65,9 +64,9 @@ class Run:
             self.complain(where, "the chain at %d differs from before" % end["sequence"])
 
     def check_time(self, time):
-        """Checks `at TIME`: the state after the last append with a time that is not later."""
-        last = bisect_right(self.history.ends, instant(time), key=lambda end: instant(end[1]))
-        self.check_point(self.history.ends[last - 1][0] if last else 0, time)
+        """Checks `at TIME`: the state after the last append whose own time is not later."""
+        fitting = [sequence for sequence, own in self.history.ends if instant(own) <= instant(time)]
+        self.check_point(fitting[-1] if fitting else 0, time)
         self.seen["points by time"] += 1
 
     # --- A pair ---------------------------------------------------------------------------------
@@ -157,7 +156,7 @@ def plan(run, count, chance):
     if ends:
         for _ in range(max(2, count // 8)):
             seconds = chance.choice(ends)[1][:19] + "Z"
-            if instant(seconds) >= instant(ends[0][1]):
+            if any(instant(seconds) >= instant(own) for _, own in ends):
                 work.append((run.check_time, (seconds,)))
     for index in range(count):
         a, b = sorted(pair(index, head, chance))

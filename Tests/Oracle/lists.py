@@ -47,24 +47,29 @@ def sort_of(text):
 # --- The fold -------------------------------------------------------------------------------------
 
 
+def own_time(event):
+    """The time that was given for an event's append, otherwise its commit time."""
+    return event.get("given", event["time"])
+
+
 class History:
     """All versions of all rows of a log, built from events as `log -o jsonl` prints them."""
 
     def __init__(self, events):
         self.tables, self.times, self.inside = {}, {0: None}, set()
-        self.ends = []  # (sequence, time) of each append
+        self.ends = []  # (sequence, own time) of each append
         self.head = 0
         for event in events:
             self.add(event)
 
     def add(self, event):
         self.head = event["sequence"]
-        self.times[self.head] = event["time"]
+        self.times[self.head] = own_time(event)
         first, last = event.get("append", [self.head, self.head])
         if self.head < last:
             self.inside.add(self.head)
         else:
-            self.ends.append((last, event["time"]))
+            self.ends.append((last, own_time(event)))
         if event["type"] not in ("$put", "$merge", "$delete") or event.get("erased") or event.get("opaque"):
             return
         table, _, id = event["stream"].partition("/")

@@ -81,6 +81,9 @@ def instant(text):
     if not match:
         return None
     day, clock, fraction, zone = match.groups()
+    is_leap = clock.endswith(":60")
+    if is_leap:
+        clock = clock[:-2] + "59"
     try:
         local = datetime.strptime(day + " " + clock, "%Y-%m-%d %H:%M:%S")
     except ValueError:
@@ -89,7 +92,11 @@ def instant(text):
     if zone not in "Zz":
         ahead = (int(zone[1:3]) * 60 + int(zone[4:6])) * (-60 if zone[0] == "-" else 60)
     since = local - EPOCH
-    return (since.days * 86400 + since.seconds - ahead, (fraction or "").rstrip("0"))
+    seconds = since.days * 86400 + since.seconds - ahead
+    if is_leap and seconds % 86400 != 86399:
+        return None
+    # A leap second is after every fraction of the second before it: ":" follows "9".
+    return (seconds, (":" if is_leap else "") + (fraction or "").rstrip("0"))
 
 
 def number(text):

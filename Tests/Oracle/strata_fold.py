@@ -37,7 +37,7 @@ class Tables:
         old = rows.get(id)
         if old is None or self.records_touches or not same(old.document, document):
             created = event.sequence if old is None else old.created
-            rows[id] = Row(event.sequence, created, event.time, document)
+            rows[id] = Row(event.sequence, created, event.own_time, document)
 
 
 def result(row, event):

@@ -286,7 +286,7 @@ def difference(store, name, manifest, runs):
             if event.sequence <= runs[0].begin:
                 # What is older than the history. Its first run then holds what lived at its begin.
                 found[0] = None if runs[0].is_base else "a first run that begins later than the log and is no base"
-                if event.sequence == runs[0].begin and (runs[0].time, runs[0].appends) != (event.time, seen[0]):
+                if event.sequence == runs[0].begin and (runs[0].time, runs[0].appends) != (event.own_time, seen[0]):
                     found[0] = found[0] or "the begin of the first run"
                 continue
             differs = None
@@ -295,13 +295,13 @@ def difference(store, name, manifest, runs):
                 differs = difference_of_tables(folded.tables, tables)
             differs = differs or difference_of_rows(runs, event.sequence, tables, [table[0] for table in tables])
             entry = ends.get(event.sequence)
-            if entry and (entry.chain, entry.appends, entry.time) != (event.chain, seen[0], event.time):
+            if entry and (entry.chain, entry.appends, entry.time) != (event.chain, seen[0], event.own_time):
                 differs = "the end of a run"
             if entry and entry.erasures != erasures_hash(store, entry.end):
                 differs = "erasures"
             noted = next(run for run in runs if run.begin < event.sequence <= run.end)
             change = noted.events[event.sequence - noted.begin - 1]
-            if (change.time, change.ends_append) != (event.time, event.sequence == event.append_last):
+            if (change.time, change.ends_append) != (event.own_time, event.sequence == event.append_last):
                 differs = "moments"
             found[0] = differs and "%s at %d" % (differs, event.sequence)
 

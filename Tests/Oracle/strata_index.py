@@ -20,9 +20,11 @@ RANGES_MAX = 256
 Trailer = namedtuple(
     "Trailer",
     "magic version length uuid first last chain entries chunks chunks_length filter_length fences_length "
-    "filter_crc fences_crc ids fingerprints_crc",
+    "filter_crc fences_crc ids fingerprints_crc least_time",
 )
-TRAILER_FORM = struct.Struct("<8sII16sQQQQQQQQIIQI")
+TRAILER_FORM = struct.Struct("<8sII16sQQQQQQQQIIQIq")
+SPAN_APPENDS_MAX = 16
+SPAN_CONTENT_MAX = 65536
 Fence = namedtuple("Fence", "offset key_offset length key_length crc entries")
 FENCE_FORM = struct.Struct("<QQIIII")
 # `ids` are (page, remainder, distance), in the order of the file.
@@ -39,7 +41,7 @@ def read_index(data):
     demand(len(data) >= TRAILER_LENGTH, "shorter than a trailer")
     end = data[-TRAILER_LENGTH:]
     trailer = Trailer._make(TRAILER_FORM.unpack_from(end))
-    demand(trailer.magic == b"STRATAIX" and trailer.version == 2 and trailer.length == TRAILER_LENGTH, "no trailer")
+    demand(trailer.magic == b"STRATAIX" and trailer.version == 3 and trailer.length == TRAILER_LENGTH, "no trailer")
     demand(int.from_bytes(end[124:], "little") == crc32c(end[:124]), "the trailer's CRC")
     demand(trailer.first <= trailer.last <= trailer.first + 2**32 - 1, "a range of too many sequences")
     lengths = [trailer.chunks_length, places_length(trailer), fingerprints_length(trailer)]
@@ -245,12 +247,29 @@ def ranges_kept(sequences):
     return ranges
 
 
+def spans_of(value, trailer):
+    """[(first, last, appends, least, greatest)] of the times."""
+    numbers = numbers_of(value)
+    demand(len(numbers) % 4 == 0, "a part of a span")
+    spans, following, least = [], trailer.first, 0
+    for events, appends, distance, length in zip(*(iter(numbers),) * 4):
+        least += distance // 2 if distance % 2 == 0 else -(distance + 1) // 2
+        least = (least + 2**63) % 2**64 - 2**63
+        spans.append((following, following + events, appends + 1, least, least + length))
+        following += events + 1
+    demand(following == trailer.last + 1, "spans of another range")
+    return spans
+
+
 def meaning(index):
     """({stream: (events before, sequences)}, {(tag, name): (count, ranges)}) of an index. Raises Malformed."""
     streams, names = {}, {}
     first, last = index.trailer.first, index.trailer.last
     for key, value in index.entries:
         tag, name = key[:1], key[1:]
+        if tag == b"a":
+            demand(not name, "times with a name")
+            continue
         demand(tag in (b"b", b"c", b"s", b"t"), "a key of an unknown kind")
         demand(tag != b"b" or b"/" not in name, "a stream without an id that has one")
         demand(tag != b"s" or b"/" in name, "a stream with an id that has none")
@@ -274,6 +293,23 @@ class Expected:
         self.ends = {}
         self.events = []
         self.ids = {}
+        self.appends = []
+
+    def spans(self, last):
+        """The spans of the appends up to a sequence."""
+        spans, is_open, length = [], False, 0
+        for first, end, time, content in self.appends:
+            if end > last:
+                break
+            if not is_open:
+                spans.append((first, end, 1, time, time))
+                length = 0
+            else:
+                begin, _, appends, least, greatest = spans[-1]
+                spans[-1] = (begin, end, appends + 1, min(least, time), max(greatest, time))
+            length += content
+            is_open = spans[-1][2] < SPAN_APPENDS_MAX and length < SPAN_CONTENT_MAX
+        return spans
 
     def upto(self, last):
         """({stream: (events before, sequences)}, {(tag, name): (count, ranges)}, {id: sequence}) up to a sequence."""
@@ -301,6 +337,11 @@ def expected(store):
         for event in events:
             stream, kind = event.stream.encode("utf-8"), event.type.encode("utf-8")
             of.events.append((event.sequence, stream, kind, event.revision))
+            content = min(event.length, SPAN_CONTENT_MAX)
+            if event.sequence == event.append_first:
+                of.appends.append((event.sequence, event.append_last, event.own_time, content))
+            else:
+                of.appends[-1] = (*of.appends[-1][:3], of.appends[-1][3] + content)
             if event.id and event.sequence == event.append_first:
                 of.ids.setdefault(event.id, event.sequence)
 
@@ -321,6 +362,9 @@ def difference(index, wanted, is_closed):
         return "streams"
     if names != log_names:
         return "names"
+    spans = spans_of(dict(index.entries)[b"a"], trailer) if index.entries[0][0] == b"a" else None
+    if spans != wanted.spans(trailer.last) or trailer.least_time != min(span[3] for span in spans):
+        return "times"
     if trailer.ids != len(log_ids):
         return "ids"
     if index.ids != sorted(fingerprint(id, first, trailer) for id, first in log_ids.items()):

@@ -13,10 +13,17 @@ class Unsupported(Exception):
     """Raised for a valid block that needs a newer reader."""
 
 
-Event = namedtuple(
-    "Event",
-    "sequence append_first append_last time given id kind revision stream type codec metadata payload chain",
-)
+class Event(
+    namedtuple(
+        "Event",
+        "sequence append_first append_last time given id kind revision stream type codec metadata payload chain length",
+    )
+):
+    """One event; `length` is that of its content, also of one that was erased."""
+
+    @property
+    def own_time(self):
+        return self.time if self.given is None else min(self.given, self.time)
 
 
 def raw_payload(data, block):
@@ -160,13 +167,13 @@ def decode_event(raw, at, limit, append, numbers, chain):
             raise Malformed("length of a salt")
         metadata, at = field(raw, at, end)
         payload, at = field(raw, at, end)
-        hash_of_content = xxh64(raw[content:at])
+        hash_of_content, length_of_content = xxh64(raw[content:at]), at - content
     else:
         hash_of_content, at = u64(raw, at, end)
         if kind == 2:
-            _, at = varint(raw, at, end)
+            length_of_content, at = varint(raw, at, end)
         else:
-            at = end
+            length_of_content, at = end - at, end
     if at != end:
         raise Malformed("content does not fill its event")
     first, number, last = numbers
@@ -176,9 +183,8 @@ def decode_event(raw, at, limit, append, numbers, chain):
         chain = xxh64(struct.pack("<6Q", *link))
     except (UnicodeDecodeError, struct.error):
         raise Malformed("a name is not UTF-8, or a sequence past 64 bits") from None
-    event = Event(
-        number, first, last, append.time, append.given, append.id, kind, revision, *names, codec, metadata, payload, chain
-    )
+    head = (number, first, last, append.time, append.given, append.id, kind, revision, *names)
+    event = Event(*head, codec, metadata, payload, chain, length_of_content)
     return event, end
 
 

@@ -134,7 +134,7 @@ class Expected:
                 self.folded.add(event)
                 self.appends += event.sequence == event.append_last
                 if event.sequence == sequence:
-                    self.chain, self.time = event.chain, event.time
+                    self.chain, self.time = event.chain, event.own_time
 
         Check(store, note, stops_at_damage=True).run()
 
@@ -156,7 +156,7 @@ def difference(store, name, state):
         return "uuid"
     if name.name is not None and slot.name != name_hash(name):
         return "name"
-    if name.name == "$documents" and (slot.fingerprint, slot.build) != (xxh64(b"fold 1"), 0):
+    if name.name == "$documents" and (slot.fingerprint, slot.build) != (xxh64(b"fold 2"), 0):
         return "fingerprint"
     wanted = Expected(store, slot.sequence, name.records_touches)
     if slot.chain != wanted.chain:

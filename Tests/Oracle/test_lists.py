@@ -160,7 +160,10 @@ class Order(unittest.TestCase):
         changes = [put(id, t=time) for id, time in zip("abc", times)]
         self.assertEqual(ids(changes, sorts=("t:time",)), ["b", "c", "a"])
         self.assertEqual(instant("1970-01-01T00:00:00.50Z"), instant("1970-01-01T01:00:00.5+01:00"))
-        for text in ("2024-01-01", "2024-13-01T00:00:00Z", "2024-01-01T00:00:00", None, 1):
+        leap = [instant("2016-12-31T" + time) for time in ("23:59:59.99Z", "23:59:60Z", "23:59:60.5Z")]
+        self.assertTrue(leap[0] < leap[1] < leap[2] < instant("2017-01-01T00:00:00Z"))
+        wrong = ("2024-01-01", "2024-13-01T00:00:00Z", "2024-01-01T00:00:00", "2016-12-31T22:59:60Z", None, 1)
+        for text in wrong:
             self.assertIsNone(instant(text))
 
     def test_strings_may_be_read_as_numbers_or_without_case(self):

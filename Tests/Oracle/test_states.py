@@ -281,7 +281,7 @@ class Folding(unittest.TestCase):
         tables = Tables(records_touches)
         for sequence, (type, stream, value) in enumerate(events, 1):
             tables.add(
-                Event(sequence, sequence, sequence, 7, None, None, 1, 1, stream, type, 1, b"", cbor(value), 0)
+                Event(sequence, sequence, sequence, 7, None, None, 1, 1, stream, type, 1, b"", cbor(value), 0, 9)
             )
         return tables.tables
 

@@ -143,6 +143,31 @@ internal import Testing
     #expect(try decodedDocument(text("later"), .time) == "later")
   }
 
+  @Test func `a leap second is between two seconds, and only where a day ends in UTC`()
+    throws
+  {
+    func text(_ value: String) throws -> [UInt8] { try key(document: .string(value), .time) }
+    let ascending = [
+      "2016-12-31T23:59:59Z", "2016-12-31T23:59:59.999999999999999999Z", "2016-12-31T23:59:60Z",
+      "2017-01-01T01:59:60.000000000000000001+02:00", "2016-12-31T23:59:60.5Z",
+      "2016-12-31T18:29:60.999999999999999999-05:30", "2017-01-01T00:00:00Z",
+    ]
+    let keys = try ascending.map(text)
+    for (a, b) in zip(keys, keys.dropFirst()) { #expect(a.lexicographicallyPrecedes(b)) }
+    for (a, b) in zip(keys, keys.dropFirst()) { #expect(!isProperPrefix(a, b) && !isProperPrefix(b, a)) }
+    #expect(try decodedDocument(keys[2], .time) == "2016-12-31T23:59:60.000000000Z")
+    #expect(try decodedDocument(keys[3], .time) == "2016-12-31T23:59:60.000000000000000001Z")
+    for other in [
+      "2016-12-31T23:58:60Z", "2016-12-31T22:59:60Z", "2016-12-31T23:59:60+01:00", "2016-12-31T23:59:61Z",
+    ] {
+      #expect(try text(other) == key(document: .string(other)), "\(other) is no time")
+    }
+    // A second that no clock counts is none in a key either, at another time of day.
+    var forged = keys[4]
+    forged[5] ^= 1
+    #expect(throws: SortKeyError.malformed) { try decodedDocument(forged, .time) }
+  }
+
   @Test func `numeric strings compare runs of digits by value, however long`() throws {
     let long = String(repeating: "9", count: 600)
     let ascending = [

@@ -38,8 +38,9 @@ extension Date {
   }
 
   /// Creates the date nearest to an instant. If the instant has nine digits or fewer, the result may be off by one unit
-  /// in the last place.
+  /// in the last place. One in a leap second becomes the last moment before the next second.
   init(_ instant: Instant) {
+    let instant = instant.onClock
     let seconds = instant.seconds - Self.referenceSeconds
     let (nanoseconds, rest) = instant.attoseconds.quotientAndRemainder(
       dividingBy: RFC3339.attosecondsPerNanosecond)

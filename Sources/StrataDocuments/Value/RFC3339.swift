@@ -4,12 +4,25 @@
 package struct Instant: Hashable, Sendable {
   /// Whole seconds since 1970-01-01T00:00:00Z, rounded down; leap seconds are not counted.
   package var seconds: Int64
-  /// The fraction of a second, in units of 10⁻¹⁸ s: 0 ..< 10¹⁸.
+  /// The fraction of a second, in units of 10⁻¹⁸ s: 0 ..< 10¹⁸. An instant in a leap second is one in the second before,
+  /// 23:59:59, with 10¹⁸ more: so it is after that second, and before the next.
   package var attoseconds: Int64
 
   package init(seconds: Int64, attoseconds: Int64) {
     self.seconds = seconds
     self.attoseconds = attoseconds
+  }
+
+  /// Whether a second since 1970 is the last of a day in UTC, the only one that a leap second can follow.
+  package static func endsDay(_ seconds: Int64) -> Bool { (seconds % 86_400 + 86_400) % 86_400 == 86_399 }
+
+  /// The same instant, or for one in a leap second, which a clock does not count, the last nanosecond before the next
+  /// second.
+  package var onClock: Instant {
+    attoseconds < RFC3339.attosecondsPerSecond
+      ? self
+      : Instant(
+        seconds: seconds, attoseconds: RFC3339.attosecondsPerSecond - RFC3339.attosecondsPerNanosecond)
   }
 }
 
@@ -19,7 +32,7 @@ package enum RFC3339 {
   package static let secondsRange: Range<Int64> = -62_167_219_200..<253_402_300_800
 
   static let attosecondsPerNanosecond: Int64 = 1_000_000_000
-  static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
+  package static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
 
   /// Returns the instant as text in UTC, with nine fraction digits, or with eighteen if nine are not exact. Nil for
   /// years outside 0000…9999.
@@ -28,7 +41,7 @@ package enum RFC3339 {
   }
 
   /// Parses an instant from text with any number of fraction digits (those after the eighteenth are ignored), and with
-  /// `Z` or an offset. A leap second is read as the first second of the next minute. Nil for anything else.
+  /// `Z` or an offset. The second 60 is a leap second, and only after 23:59:59 in UTC. Nil for anything else.
   package static func instant(_ text: String) -> Instant? { text.withUTF8Bytes { instant($0) } }
 
   /// Calls `body` with the text, which is valid only during the call.
@@ -49,9 +62,11 @@ package enum RFC3339 {
       base[13] = UInt8(ascii: ":")
       put(Int(second) / 60 % 60, 2, at: base + 14)
       base[16] = UInt8(ascii: ":")
-      put(Int(second) % 60, 2, at: base + 17)
+      let isLeap = instant.attoseconds >= attosecondsPerSecond
+      put(isLeap ? 60 : Int(second) % 60, 2, at: base + 17)
       base[19] = UInt8(ascii: ".")
-      let (nanoseconds, rest) = instant.attoseconds.quotientAndRemainder(dividingBy: attosecondsPerNanosecond)
+      let fraction = isLeap ? instant.attoseconds - attosecondsPerSecond : instant.attoseconds
+      let (nanoseconds, rest) = fraction.quotientAndRemainder(dividingBy: attosecondsPerNanosecond)
       put(Int(nanoseconds), 9, at: base + 20)
       if rest != 0 { put(Int(rest), 9, at: base + 29) }
       let count = rest == 0 ? 29 : 38
@@ -73,6 +88,23 @@ package enum RFC3339 {
 
   /// Parses an instant from the UTF-8 bytes of a text.
   package static func instant(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
+    parse(text) { $0 }
+  }
+
+  /// The same for a text whose offset says nothing.
+  ///
+  /// - Parameter moment: converts the date and time without its offset, in seconds since 1970 as if it were in UTC, to the
+  ///   seconds since 1970 at which clocks show it.
+  package static func instant(
+    _ text: UnsafeBufferPointer<UInt8>, moment: (_ wallClock: Int64) -> Int64
+  ) -> Instant? {
+    parse(text, moment)
+  }
+
+  @inline(__always)
+  private static func parse(
+    _ text: UnsafeBufferPointer<UInt8>, _ moment: (Int64) -> Int64
+  ) -> Instant? {
     guard text.count >= 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] | 0x20 == UInt8(ascii: "t") || text[10] == UInt8(ascii: " "), text[13] == UInt8(ascii: ":"),
       text[16] == UInt8(ascii: ":"),
@@ -95,8 +127,11 @@ package enum RFC3339 {
     }
     guard let offset = zoneOffset(text, at: index) else { return nil }
     // An `Int` of 32 bits ends in the year 2038.
-    let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
-    return Instant(seconds: seconds, attoseconds: attoseconds)
+    let time = Int64(hour * 3600 + minute * 60 + min(second, 59) - offset)
+    let seconds = moment(Int64(days) * 86_400 + time)
+    if second < 60 { return Instant(seconds: seconds, attoseconds: attoseconds) }
+    guard Instant.endsDay(seconds) else { return nil }
+    return Instant(seconds: seconds, attoseconds: attosecondsPerSecond + attoseconds)
   }
 
   /// The seconds that the time zone is ahead of UTC; nil unless the rest of the text is `Z` or `±hh:mm`.

@@ -66,7 +66,7 @@ extension EventStore {
         try block.forEachEvent { event, append, sequence throws(ContentProblem) in
           guard sequence >= next else { return }
           for index in counts.indices where counts[index].start < sequence {
-            guard counts[index].selection.contains(event, sequence: sequence, time: append.commitTime) else {
+            guard counts[index].selection.contains(event, sequence: sequence, time: append.ownTime) else {
               continue
             }
             counts[index].status.lag += 1

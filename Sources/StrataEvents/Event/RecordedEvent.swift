@@ -21,7 +21,8 @@ public struct RecordedEvent: Sendable, Equatable {
   public var revision: UInt64
   public var stream: StreamName
   public var type: String
-  /// The commit time of its append.
+  /// The own time of its append: the one that was given for it, otherwise its commit time. It can be earlier than that of
+  /// the event before; events are ordered by their sequences.
   public var time: Timestamp
   public var payload: EventPayload
   /// The codec's number as recorded. If the number is unknown, `payload.codec` is `.bytes`.
@@ -58,6 +59,8 @@ public struct RecordedAppend: Sendable, Equatable {
   public var time: Timestamp
   /// The time that the clock or the caller gave, if it differs from the commit time.
   public var givenTime: Timestamp?
+  /// The time that counts where a time is asked for, which is that of each of the events.
+  package var ownTime: Timestamp { givenTime.map { min($0, time) } ?? time }
   /// The id that the caller gave, if any.
   public var id: String?
   /// The events, in order, without those that a feed's selection leaves out. Never empty.
@@ -132,8 +135,8 @@ extension RecordedAppend {
       for number in first...last {
         do throws(DecodingProblem) {
           let event = try cursor.nextEvent()
-          if let selection, !selection.contains(event, sequence: number, time: view.commitTime) { continue }
-          events.append(RecordedEvent(event, sequence: number, time: view.commitTime))
+          if let selection, !selection.contains(event, sequence: number, time: view.ownTime) { continue }
+          events.append(RecordedEvent(event, sequence: number, time: view.ownTime))
         } catch { throw ContentProblem(error) }
       }
       guard cursor.remaining == 0 else { throw .damaged("an append holds more than its events") }

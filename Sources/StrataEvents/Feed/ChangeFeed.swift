@@ -158,7 +158,7 @@ final class FeedPosition: @unchecked Sendable {
 
   /// Returns the next block's appends, or nil at the end. Blocks.
   private func pull(builds: Bool) throws(StoreError) -> [RecordedAppend]? {
-    try begin()
+    try begin(builds: builds)
     try beginWithWholeAppend()
     while delivered < limit {
       let after = delivered
@@ -190,7 +190,7 @@ final class FeedPosition: @unchecked Sendable {
   }
 
   /// Before the first read: sets the limit of a feed that ends, and checks a position that was read before.
-  private func begin() throws(StoreError) {
+  private func begin(builds: Bool) throws(StoreError) {
     guard let start else { return }
     // The position may have been read by another reader, past the end that this reader has seen so far.
     let isBehind =
@@ -200,7 +200,7 @@ final class FeedPosition: @unchecked Sendable {
     }
     if case .time(let time) = start {
       try store.log.refresh()
-      delivered = try store.positionBlocking(at: time)
+      delivered = try store.positionBlocking(at: time, builds: builds)
       cursor = FeedCursor(store.log, selection, after: delivered, isDurableOnly: isDurableOnly)
     }
     let mark = store.log.mark

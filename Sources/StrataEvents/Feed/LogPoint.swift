@@ -22,10 +22,12 @@ public enum LogPoint: Sendable, Hashable {
   /// After the event of a position that was read before. If the log's events up to it are not the ones that were read,
   /// a read there throws `position`, diverged, instead of skipping anything.
   case position(LogPosition)
-  /// After the last append whose commit time is not later.
+  /// After the last append whose own time is not later: the time that was given for it, otherwise its commit time. So a
+  /// clock that was ahead for one append hides none of those after it, and what was appended before them is included,
+  /// whatever its own time is.
   case time(Timestamp)
 
-  /// After the last append whose commit time is not later than a date. A date that no timestamp can represent becomes
+  /// After the last append whose own time is not later than a date. A date that no timestamp can represent becomes
   /// the nearest timestamp.
   public static func time(_ date: Date) -> LogPoint {
     .time(Timestamp(date) ?? Timestamp(nanoseconds: date.timeIntervalSince1970 < 0 ? .min + 1 : .max))
@@ -38,9 +40,13 @@ extension EventStore {
   /// Throws `beyondEnd` for a sequence past the end of the log, `trimmed` for one before its first available event, and
   /// `diverged` for a position of another history.
   ///
-  /// - Parameter looks: whether to look for what another process appended or erased since. For a sequence that this
-  ///   process has not seen it is looked for in any case.
-  package func sequenceBlocking(of point: LogPoint, looks: Bool = true) throws(StoreError) -> UInt64 {
+  /// - Parameters:
+  ///   - looks: whether to look for what another process appended or erased since. For a sequence that this process has
+  ///     not seen it is looked for in any case.
+  ///   - builds: whether a missing index, of which a time has need, is built; if not, `indexMissing` is thrown.
+  package func sequenceBlocking(
+    of point: LogPoint, looks: Bool = true, builds: Bool = true
+  ) throws(StoreError) -> UInt64 {
     if point != .beginning, looks || !isKnown(point) { try log.refresh() }
     let mark = log.mark
     switch point {
@@ -58,7 +64,7 @@ extension EventStore {
       guard sequence >= mark.logBegin - 1 else { throw .trimmed(firstAvailable: mark.logBegin) }
       return sequence
     case .time(let time):
-      return try positionBlocking(at: time)
+      return try positionBlocking(at: time, builds: builds)
     }
   }
 

@@ -12,7 +12,7 @@ extension EventStore {
   ///   - id: 1 to 64 bytes of UTF-8, unique in the store. Appending again with the same id and content
   ///     appends nothing and returns the first append's sequences.
   ///   - time: the time to record instead of the clock's. If it is earlier than the time of the last append, the
-  ///     commit time is raised to that, and both times are recorded.
+  ///     commit time is raised to that, and both times are recorded; points by time go by this one.
   ///   - expecting: the versions that streams must have. All are checked before anything is appended.
   /// - Returns: the receipt, once the append is as durable as the store's options require.
   /// - Throws: `StoreError`, of which `conflict`, `idReused`, `full` and `invalid` are about this append;

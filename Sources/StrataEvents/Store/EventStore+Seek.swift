@@ -4,20 +4,24 @@ internal import StrataBase
 public import StrataLog
 
 extension EventStore {
-  /// Returns the end of the last append whose commit time is not later than `time`; the beginning of the log if all
-  /// are later.
+  /// Returns the end of the last append whose own time is not later than `time`; the beginning of the log if all are
+  /// later. An append's own time is the one that was given for it, otherwise its commit time: one clock that was ahead
+  /// hides nothing that was appended after it.
+  ///
+  /// Later appends may move the position of a time that is past: one whose clock was behind belongs to it, too.
   public func position(at time: Timestamp) async throws(StoreError) -> LogPosition {
-    let result = await machine.reads.result { [log] () throws(StoreError) in
+    try await lookingUp { [self] builds throws(StoreError) in
       try log.refresh()
-      let last = try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
+      let last = try positionBlocking(at: time, builds: builds)
       return LogPosition(sequence: last, chain: try log.chain(after: last) ?? 0)
     }
-    return try result.get()
   }
 
   /// Returns the sequence of that position. Blocks.
-  package func positionBlocking(at time: Timestamp) throws(StoreError) -> UInt64 {
-    try log.lastAppend(notAfter: time.nanoseconds)?.last ?? log.mark.logBegin - 1
+  ///
+  /// - Parameter builds: whether a missing index of a closed segment is built; if not, `indexMissing` is thrown.
+  package func positionBlocking(at time: Timestamp, builds: Bool = true) throws(StoreError) -> UInt64 {
+    try log.lastAppend(notAfter: time.nanoseconds, builds: builds)?.last ?? log.mark.logBegin - 1
   }
 
   /// Returns the append with an id, or nil if there is none.

@@ -120,7 +120,7 @@ package struct StreamReader {
       try block.forEachEvent { event, append, sequence throws(ContentProblem) in
         guard sequence == wanted.first else { return }
         wanted.removeFirst()
-        found.append(RecordedEvent(event, sequence: sequence, time: append.commitTime))
+        found.append(RecordedEvent(event, sequence: sequence, time: append.ownTime))
       }
     } catch {
       throw error.storeError(of: block.header)

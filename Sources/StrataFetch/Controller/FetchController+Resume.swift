@@ -21,8 +21,8 @@ extension FetchController {
   func resumption(from point: LogPoint) async throws -> Resumption {
     let prepared = try prepared()
     let store = prepared.rows.store
-    let found = await store.machine.reads.result { () throws(StoreError) in
-      let sequence = try store.sequenceBlocking(of: point)
+    let sequence = try await store.lookingUp { builds throws(StoreError) in
+      let sequence = try store.sequenceBlocking(of: point, builds: builds)
       guard let append = try store.log.append(holding: sequence), append.last > sequence else {
         return sequence
       }
@@ -30,7 +30,7 @@ extension FetchController {
     }
     let states = try await ListError.wrapping {
       try await store.states(
-        at: [.sequence(try found.get())], prepared.rows.folding,
+        at: [.sequence(sequence)], prepared.rows.folding,
         view: (prepared.rows.name, prepared.list.definition))
     }
     return .at(states[0], prepared)

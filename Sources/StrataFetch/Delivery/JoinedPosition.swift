@@ -164,10 +164,12 @@ struct JoinedPosition: NewsSource {
     if isCancelled { throw CancellationError() }
     guard let store = members.first?.store else { return point }
     if let error = differentStores { throw error }
-    let found = await store.machine.reads.result { () throws(StoreError) in
-      try store.sequenceBlocking(of: point)
+    return try await ListError.wrapping {
+      .sequence(
+        try await store.lookingUp { builds throws(StoreError) in
+          try store.sequenceBlocking(of: point, builds: builds)
+        })
     }
-    return try await ListError.wrapping { .sequence(try found.get()) }
   }
 
   /// The error of lists that belong to different stores.

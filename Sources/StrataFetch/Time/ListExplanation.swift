@@ -30,7 +30,7 @@ public struct ListExplanation: Hashable, Codable, Sendable {
   /// An event that created, changed or deleted the row.
   public struct Cause: Hashable, Codable, Sendable {
     public var sequence: UInt64
-    /// The commit time, in nanoseconds since 1970.
+    /// The own time, in nanoseconds since 1970.
     package var nanoseconds: Int64
     public var stream: String
     public var type: String

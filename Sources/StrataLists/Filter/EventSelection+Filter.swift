@@ -7,7 +7,7 @@ extension EventSelection {
   /// Only events whose payload passes a filter: `.types("opened").matching("priority > \(2)")`.
   ///
   /// The filter's `$id` is the part of the stream's name after the first `/`, `$revision` the event's sequence, and
-  /// `$time` the commit time. An event whose content was erased, or is no document, does not pass. O(bytes of the
+  /// `$time` the own time. An event whose content was erased, or is no document, does not pass. O(bytes of the
   /// payload) for an event, without decoding it; a JSON payload is decoded.
   ///
   /// - Throws: the position of the first error in the filter.

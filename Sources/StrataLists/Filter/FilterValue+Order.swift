@@ -44,7 +44,7 @@ extension FilterValue {
         ? (a.seconds < b.seconds ? -1 : 1)
         : a.attoseconds < b.attoseconds ? -1 : a.attoseconds == b.attoseconds ? 0 : 1
     }
-    // A string that is not a date, compared with a date. A commit time also has a text to compare.
+    // A string that is not a date, compared with a date. An own time also has a text to compare.
     return withText { a in
       other.withText { b in FilterText.order(a, b, ignoresCase: ignoresCase) }
     } ?? nil

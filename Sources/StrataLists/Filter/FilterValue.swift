@@ -21,7 +21,7 @@ enum FilterValue {
   case other
   /// A date literal of a filter.
   case date(Instant)
-  /// A row's commit time.
+  /// A row's own time.
   case time(Timestamp)
 }
 
@@ -95,7 +95,7 @@ extension FilterValue {
     return false
   }
 
-  /// Calls the body with the UTF-8 of a string, or of the row's commit time; nil for anything else.
+  /// Calls the body with the UTF-8 of a string, or of the row's own time; nil for anything else.
   func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     switch self {
     case .text(let utf8): return body(utf8)

@@ -51,7 +51,7 @@ where Item.ID: DocumentID {
 
   /// The list includes everything up to this sequence.
   public var sequence: UInt64 { version.sequence }
-  /// The commit time of the last append in the list; nil before the first append.
+  /// The own time of the last append in the list; nil before the first append.
   public var time: Timestamp? { version.time.map { Timestamp(nanoseconds: $0) } }
 }
 

@@ -17,7 +17,7 @@ package final class ListVersion: Sendable {
   package let isSectioned: Bool
   /// The list includes everything up to this sequence.
   package let sequence: UInt64
-  /// The commit time of the last append in the list; nil at the beginning.
+  /// The own time of the last append in the list; nil at the beginning.
   package let time: Int64?
   /// The events up to `sequence` that the projection could not apply.
   package let failures: ProjectionFailures

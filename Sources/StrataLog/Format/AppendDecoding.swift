@@ -14,6 +14,10 @@ package struct AppendView {
   package var head: UnsafeRawBufferPointer
   /// The events that follow.
   package var events: ByteCursor
+
+  /// The time that counts where a time is asked for: the given one, otherwise the commit time. A given time after the
+  /// commit time, which no writer writes, counts as the commit time.
+  package var ownTime: Int64 { given.map { min($0, commitTime) } ?? commitTime }
 }
 
 /// One event in a payload. Pointers are valid as long as the payload.
@@ -32,6 +36,8 @@ package struct EventView {
   package var content: UnsafeRawBufferPointer
   /// The stored H(content) of an erased or opaque event.
   package var writtenContentHash: UInt64
+  /// The length of the content, also of what was erased.
+  package var contentLength: Int
 
   package var contentHash: UInt64 {
     kind == EventKind.event ? XXH64.of(content) : writtenContentHash
@@ -100,7 +106,7 @@ extension ByteCursor {
     var view = EventView(
       kind: kind, revision: revision, stream: stream, type: type, codec: 0, salt: nothing, metadata: nothing,
       payload: nothing, names: UnsafeRawBufferPointer(start: names, count: content - names), content: nothing,
-      writtenContentHash: 0)
+      writtenContentHash: 0, contentLength: 0)
     if kind == EventKind.event {
       guard let codec = cursor.varint(), let salt = cursor.lengthPrefixed(),
         salt.count == 0 || salt.count == FormatLimits.saltLength,
@@ -111,18 +117,21 @@ extension ByteCursor {
       view.metadata = metadata
       view.payload = payload
       view.content = UnsafeRawBufferPointer(start: content, count: cursor.position - content)
+      view.contentLength = view.content.count
     } else {
       guard let hash = cursor.integer(UInt64.self) else { throw .damaged("an event is cut short") }
       view.writtenContentHash = hash
       if kind == EventKind.erased {
-        guard cursor.varint() != nil, cursor.remaining == 0 else {
+        guard let length = cursor.varint(), cursor.remaining == 0 else {
           throw .damaged("an erased event does not fill its length")
         }
+        view.contentLength = Int(clamping: length)
       } else {
         guard let rest = cursor.bytes(UInt64(cursor.remaining)) else {
           throw .damaged("an event is cut short")
         }
         view.payload = rest
+        view.contentLength = rest.count
       }
     }
     return view

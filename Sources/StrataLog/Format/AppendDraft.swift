@@ -31,10 +31,15 @@ package final class AppendDraft: @unchecked Sendable {
 
   package private(set) var events: RawBuffer
   package private(set) var marks: [Mark] = []
+  /// The length of the contents of all events.
+  private(set) var contentLength = 0
   /// How many bytes the events grow by if those with a longer erased form are erased.
   private var growth = 0
   package var id: [UInt8] = []
   package var given: Int64?
+  /// Whether a given time that is before that of the last append counts as that one: the append then has no time of its
+  /// own.
+  package var clampsTime = false
   package var isErasable = false
   package var expectations: [Expectation] = []
 
@@ -57,6 +62,7 @@ package final class AppendDraft: @unchecked Sendable {
     let namesLength = field(stream) + field(type)
     let contentLength = Varint.length(codec) + field(salt) + field(metadata) + field(payload)
     let length = 1 + 1 + 8 + namesLength + contentLength
+    self.contentLength += contentLength
     let erased = ErasedForm.length(namesLength: namesLength, contentLength: contentLength)
     growth += max(0, erased - length - Varint.length(UInt64(length)))
     _ = events.reserve(length + Varint.lengthMax)

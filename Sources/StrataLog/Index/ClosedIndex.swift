@@ -66,6 +66,29 @@ package struct ClosedIndex: @unchecked Sendable {
     }
   }
 
+  /// The least own time of the appends.
+  var leastTime: Int64 {
+    switch content {
+    case .memory(let tables): tables.times.least
+    case .file(let file): file.leastTime
+    }
+  }
+
+  /// The appends in spans, with the times of each.
+  func timeSpans() throws(StoreError) -> [TimeSpan] {
+    switch content {
+    case .memory(let tables): return tables.times.spans
+    case .file(let file):
+      let value = try IndexFormat.timesKey.lendBytes { key throws(StoreError) in
+        try file.value(forKey: key, hash: XXH64.of(key))
+      }
+      guard let value, let spans = [TimeSpan](decoding: value, in: firstSequence...lastSequence) else {
+        throw file.damage(at: 0)
+      }
+      return spans
+    }
+  }
+
   /// Where the events of a name after a sequence may be; a stream's are exactly there.
   func ranges(of key: IndexKey, after sequence: UInt64) throws(StoreError) -> SequenceRanges {
     let ranges: SequenceRanges
@@ -158,6 +181,10 @@ package struct ClosedIndex: @unchecked Sendable {
     var writer = IndexFileWriter(file: file, identity: identity)
     var key = RawBuffer(capacity: 256)
     var value = RawBuffer(capacity: 256)
+    index.times.spans.encode(to: &value)
+    try IndexFormat.timesKey.lendBytes { times throws(StoreError) in
+      try writer.add(key: times, value: value.bytes)
+    }
     let events = index.groupedByStream()
     for tag in IndexTag.allCases {
       if tag.isStream {
@@ -176,7 +203,7 @@ package struct ClosedIndex: @unchecked Sendable {
         }
       }
     }
-    try writer.finish(ids: index.idPlaces)
+    try writer.finish(ids: index.idPlaces, leastTime: index.times.least)
     if syncs { try file.sync() }
   }
 }

@@ -11,6 +11,8 @@ package final class IndexFile: Sendable {
   package let identity: IndexIdentity
   /// The number of keys.
   package let entryCount: Int
+  /// The least own time of the appends; `Int64.max` without any.
+  package let leastTime: Int64
   /// The number of append ids.
   package var idCount: Int { ids.layout.count }
   let path: String
@@ -48,6 +50,7 @@ package final class IndexFile: Sendable {
     self.ids = ids
     identity = expecting
     entryCount = Int(trailer.entryCount)
+    leastTime = trailer.leastTime
     lastChunk = Lock(nil)
   }
 

@@ -88,9 +88,13 @@ package struct IndexFileWriter: ~Copyable {
 
   /// Writes the ids, filter, fences and trailer, and cuts off what the file held after them.
   ///
-  /// - Parameter ids: the hash (XXH64, seed 0) of each append id, in any order, and the distance of its append's first
-  ///   sequence from the identity's first. Each id once; several may have the same hash.
-  package mutating func finish(ids: [(hash: UInt64, distance: UInt32)] = []) throws(StoreError) {
+  /// - Parameters:
+  ///   - ids: the hash (XXH64, seed 0) of each append id, in any order, and the distance of its append's first sequence
+  ///     from the identity's first. Each id once; several may have the same hash.
+  ///   - leastTime: the least own time of the appends.
+  package mutating func finish(
+    ids: [(hash: UInt64, distance: UInt32)] = [], leastTime: Int64 = .max
+  ) throws(StoreError) {
     precondition(!isFinished, "an index file is finished twice")
     let span = identity.lastSequence - identity.firstSequence
     precondition(ids.allSatisfy { $0.distance <= span }, "an id is that of an append after the range")
@@ -115,7 +119,8 @@ package struct IndexFileWriter: ~Copyable {
       filterChecksum: filter.withUnsafeBytes { $0.checksum() },
       fencesChecksum: fences.withUnsafeBytes { $0.checksum() },
       idCount: UInt64(ids.count),
-      fingerprintsChecksum: idParts.fingerprints.withUnsafeBytes { $0.checksum() }
+      fingerprintsChecksum: idParts.fingerprints.withUnsafeBytes { $0.checksum() },
+      leastTime: leastTime
     )
     var trailerBytes = [UInt8](repeating: 0, count: IndexFormat.trailerLength)
     trailerBytes.withUnsafeMutableBytes { trailer.encode(into: $0) }

@@ -24,8 +24,10 @@ package enum IndexFormat {
   /// `STRATAIX`, read as a little-endian number.
   static var magic: UInt64 { 0x5849_4154_4152_5453 }
   /// The format version; a reader rebuilds files of any other version.
-  package static var version: UInt32 { 2 }
+  package static var version: UInt32 { 3 }
   package static var trailerLength: Int { 128 }
+  /// The key of the times, before the keys of names.
+  static var timesKey: [UInt8] { [0x61] }
   package static var fenceLength: Int { 32 }
   /// The length of the shortest entry: three numbers of one byte.
   static var entryLengthMin: Int { 3 }
@@ -47,6 +49,8 @@ struct IndexTrailer {
   var fencesChecksum: UInt32
   var idCount: UInt64
   var fingerprintsChecksum: UInt32
+  /// The least own time of the appends.
+  var leastTime: Int64
 
   /// Writes the trailer into 128 bytes.
   func encode(into bytes: UnsafeMutableRawBufferPointer) {
@@ -69,6 +73,7 @@ struct IndexTrailer {
     bytes.storeLittleEndian(fencesChecksum, at: 100)
     bytes.storeLittleEndian(idCount, at: 104)
     bytes.storeLittleEndian(fingerprintsChecksum, at: 112)
+    bytes.storeLittleEndian(leastTime, at: 116)
     bytes.storeLittleEndian(UnsafeRawBufferPointer(bytes).prefixChecksum(124), at: 124)
   }
 }
@@ -97,6 +102,7 @@ extension IndexTrailer {
     fencesChecksum = bytes.littleEndian(at: 100)
     idCount = bytes.littleEndian(at: 104)
     fingerprintsChecksum = bytes.littleEndian(at: 112)
+    leastTime = bytes.littleEndian(at: 116)
     guard partsFill(fileLength) else { return nil }
   }
 

@@ -24,6 +24,8 @@ package final class SegmentIndex {
   /// The type of each event.
   @exclusivity(unchecked) private var typeOfEvent: GrowingArray<UInt32>
   @exclusivity(unchecked) private var lastType: KeyTable.EntryIndex?
+  /// The own times of appends. Of a group that is being written they are added once it is.
+  private(set) var times: AppendTimes
   /// The streams in the order of their names, for as many as there were when they were sorted. Threads that look
   /// things up in tables that no longer change may do so at the same time.
   private let sortedStreams = Lock<[KeyTable.EntryIndex]>([])
@@ -43,6 +45,7 @@ package final class SegmentIndex {
     types = KeyTable(keyCapacity: 16, eventCapacity: 1, countMax: countMax)
     categoryOfStream = GrowingArray(capacity: 64)
     typeOfEvent = GrowingArray(capacity: 256)
+    times = AppendTimes(from: base.map { $0.lastSequence + 1 } ?? segment.firstSequence)
   }
 
   deinit {
@@ -63,7 +66,7 @@ package final class SegmentIndex {
   /// The bytes that the tables have allocated.
   package var allocatedBytes: Int {
     streams.allocatedBytes + ids.allocatedBytes + categories.allocatedBytes + types.allocatedBytes
-      + 4 * (categoryOfStream.capacity + typeOfEvent.capacity)
+      + 4 * (categoryOfStream.capacity + typeOfEvent.capacity) + times.allocatedBytes
   }
 
   /// The number of events in these tables.
@@ -83,20 +86,24 @@ package final class SegmentIndex {
     guard block.header.firstSequence <= next else {
       throw .damaged("the block does not continue the index at \(next)")
     }
-    do throws(ContentProblem) { try addEvents(of: block, from: next, through: last) } catch {
+    let ended: [AppendTimes.Entry]
+    do throws(ContentProblem) { ended = try addEvents(of: block, from: next, through: last) } catch {
       undo(Int(nextSequence - next))
       throw error
     }
+    addTimes(ended)
     assert(
       nextSequence == min(block.header.nextSequence, last &+ 1) || last == .max, "a block is added whole")
     assert(
       last < .max || nextSequence == block.header.nextSequence, "an index holds all events of its blocks")
   }
 
+  /// Returns the times of the appends whose events were added.
   private func addEvents(
     of block: DecodedBlock, from next: UInt64, through last: UInt64
-  ) throws(ContentProblem) {
+  ) throws(ContentProblem) -> [AppendTimes.Entry] {
     var lastAppend: UnsafeRawPointer?
+    var appends: [AppendTimes.Entry] = []
     try block.forEachEvent { event, append, sequence throws(ContentProblem) in
       guard sequence >= next, sequence <= last else { return }
       guard hasRoom(for: event.stream, event.type) else {
@@ -105,7 +112,10 @@ package final class SegmentIndex {
       if append.head.baseAddress != lastAppend {
         lastAppend = append.head.baseAddress
         if append.id.count > 0 { addID(append.id, first: sequence) }
+        appends.append(AppendTimes.Entry(time: append.ownTime, eventCount: 0, contentLength: 0))
       }
+      appends[appends.count - 1].eventCount += 1
+      appends[appends.count - 1].contentLength += min(event.contentLength, AppendTimes.contentLengthMax)
       guard event.revision > 0 else { throw .damaged("event \(sequence) has revision 0") }
       let hash = XXH64.of(event.stream)
       let entry =
@@ -117,6 +127,13 @@ package final class SegmentIndex {
           "event \(sequence) has revision \(event.revision) in \(name), which does not continue it")
       }
     }
+    return appends
+  }
+
+  /// Adds the times of the appends after those whose times are there.
+  func addTimes(_ appends: [AppendTimes.Entry]) {
+    for append in appends { times.add(append) }
+    assert(times.nextSequence <= nextSequence, "a time is that of events in the tables")
   }
 
   /// Adds the id of an append that is in the log.

@@ -24,6 +24,8 @@ package final class StoreIndex: Sendable {
   let underConstruction = Gate<Set<IndexPart>>([])
   /// The block in which an append id was confirmed last: ids are often looked up in the order of the log.
   let confirming = Lock<DecodedBlock?>(nil)
+  /// The least own time of each part whose index was asked for it: 24 bytes for each closed segment.
+  let leastTimes = Lock<[IndexPart: Int64]>([:])
   /// How many events of the active segment must be without a saved index for a close to save one.
   let savesAfter: Int
   /// The thread for tasks whose lookup builds an index. Such lookups of one store wait for each other, but not for

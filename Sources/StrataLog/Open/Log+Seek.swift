@@ -1,14 +1,16 @@
-// Finds an append by time or by its number: segments by their headers, blocks by the table, appends by walking one
+// Finds an append by its commit time or by its number: segments by their headers, blocks by the table, appends by walking one
 // block.
 
 internal import StrataBase
 
 /// The position of an append, and its time and number.
-package struct AppendPlace: Equatable, Sendable {
+package struct AppendPlace: Hashable, Sendable {
   package var first: UInt64
   package var last: UInt64
   /// The commit time.
   package var time: Int64
+  /// The time that was given for it, otherwise the commit time.
+  package var ownTime: Int64
   /// The number of appends in the store up to and including this one.
   package var ordinal: UInt64
 }
@@ -16,8 +18,9 @@ package struct AppendPlace: Equatable, Sendable {
 extension Log {
   /// The last append whose commit time is not later than `time`, or nil if all are later. One binary search over
   /// segments, one over blocks, one block decoded.
-  package func lastAppend(notAfter time: Int64) throws(StoreError) -> AppendPlace? {
-    let mark = mark
+  package func lastAppend(
+    committedNotAfter time: Int64, in mark: VisibleMark
+  ) throws(StoreError) -> AppendPlace? {
     guard mark.sequence >= mark.logBegin else { return nil }
     return try search(
       in: mark,
@@ -103,7 +106,8 @@ extension Log {
     }
   }
 
-  private func lastAppend(
+  /// The last append of a block for which something holds, or nil.
+  func lastAppend(
     in block: DecodedBlock, where isBefore: (AppendPlace) -> Bool
   ) throws(StoreError) -> AppendPlace? {
     var found: AppendPlace?
@@ -112,8 +116,8 @@ extension Log {
       try block.forEachAppend { append, first throws(ContentProblem) in
         ordinal += 1
         let place = AppendPlace(
-          first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime, ordinal: ordinal
-        )
+          first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime,
+          ownTime: append.ownTime, ordinal: ordinal)
         assert(place.last < block.header.nextSequence, "an append is inside its block")
         if isBefore(place) { found = place }
       }

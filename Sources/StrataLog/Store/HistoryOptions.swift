@@ -17,7 +17,7 @@ public struct StoreHistory: Sendable, Hashable {
 
   /// The same of the last days alone. What is older is replayed, and is never an error.
   ///
-  /// Days are 24 hours of the commit times in the log, before the newest event in the history. So it does not matter what
+  /// Days are 24 hours of the own times in the log, before that of the newest event in the history. So it does not matter what
   /// the clock says now, an imported log keeps its own last days, and a store in which nothing happens loses nothing.
   ///
   /// The history answers about all of this time, and about some more: it begins with what lived at some moment before,
@@ -64,7 +64,7 @@ public struct StoreHistory: Sendable, Hashable {
 
 /// Which last part of a history is kept.
 package struct HistoryBounds: Sendable, Hashable {
-  /// How far before the newest event an event is still kept, by commit times; nil for any.
+  /// How far before the newest event an event is still kept, by own times; nil for any.
   package var nanoseconds: Int64?
   /// The bytes of its files; nil for any number.
   package var bytes: UInt64?

@@ -12,6 +12,8 @@ struct AppendDecider {
   private let clock: StoreClock
   /// The ids of the current group: the outcome and the draft of each.
   private var ids: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
+  /// The times of the current group.
+  private var times: [AppendTimes.Entry] = []
 
   init(index: StoreIndex, source: LogSource, clock: StoreClock) {
     self.index = index
@@ -19,8 +21,11 @@ struct AppendDecider {
     self.clock = clock
   }
 
-  /// Drops the ids of the previous group.
-  mutating func begin() { ids.removeAll(keepingCapacity: true) }
+  /// Drops what the previous group left.
+  mutating func begin() {
+    ids.removeAll(keepingCapacity: true)
+    times.removeAll(keepingCapacity: true)
+  }
 
   /// Decides everything about one append, or throws why it is refused. After an error nothing of the append remains.
   ///
@@ -36,9 +41,13 @@ struct AppendDecider {
     let first = frame.next
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
     try setRevisions(of: draft, builds: builds)
-    let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
-    let time = frame.commitTime(given: given)
+    let wanted = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
+    let time = frame.commitTime(given: wanted)
+    let given = draft.clampsTime ? time : wanted
     frame.add(draft, commitTime: time, given: given)
+    times.append(
+      AppendTimes.Entry(
+        time: given, eventCount: draft.eventCount, contentLength: draft.contentLength))
     assert(frame.next == first + UInt64(draft.eventCount), "an append takes a sequence for each event")
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
@@ -48,10 +57,12 @@ struct AppendDecider {
     return outcome
   }
 
-  /// Adds the ids of the group to the active tables, once it is written.
-  func recordIDs() {
-    guard !ids.isEmpty else { return }
+  /// Adds the times and ids of the group to the active tables, once it is written.
+  func recordGroup() {
+    guard !times.isEmpty else { return }
     index.withActive { tables in
+      tables.addTimes(times)
+      assert(tables.times.nextSequence == tables.nextSequence, "each append in the tables has a time")
       assert(
         ids.values.allSatisfy { $0.outcome.last < tables.nextSequence }, "an id is recorded after its events")
       for (id, entry) in ids { id.withUnsafeBytes { tables.addID($0, first: entry.outcome.first) } }

@@ -77,7 +77,7 @@ extension Committer {
       state.active.add(place, end: end)
     }
     if options.durability != .buffered { state.durable = state.link.mark }
-    decider.recordIDs()
+    decider.recordGroup()
   }
 
   func publish() {

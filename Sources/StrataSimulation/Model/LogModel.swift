@@ -27,9 +27,11 @@ package struct LogModel: Sendable {
     }
   }
 
-  /// Adds an append at the end. `time` is the time that the log gave it.
-  package mutating func add(_ append: ModelAppend, time: Int64?) {
+  /// Adds an append at the end. `time` is the commit time that the log gave it, and `given` what the clock said if that is
+  /// another time.
+  package mutating func add(_ append: ModelAppend, time: Int64?, given: Int64? = nil) {
     var append = append
+    if let given { append.given = given }
     append.first = head + 1
     append.time = time
     if let given = append.given, let time, given == time { append.given = nil }
@@ -52,9 +54,9 @@ package struct LogModel: Sendable {
     return appends[low]
   }
 
-  /// Returns the last append whose time is not later than `time`.
+  /// Returns the last append whose own time is not later than `time`.
   package func lastAppend(notAfter time: Int64) -> ModelAppend? {
-    appends.last { ($0.time ?? .max) <= time }
+    appends.last { ($0.ownTime ?? .max) <= time }
   }
 
   /// Returns the event with a sequence.

@@ -58,6 +58,8 @@ package struct ModelAppend: Hashable, Sendable {
   }
 
   package var last: UInt64 { first + UInt64(events.count) - 1 }
+  /// The time that counts where a time is asked for.
+  package var ownTime: Int64? { given ?? time }
 
   /// True if this append, as read from a log, equals the expected one, except for the values that the log chooses.
   package func hasSameContent(as expected: ModelAppend) -> Bool {

@@ -306,7 +306,7 @@ package final class Fold {
 
   /// Folds events up to a sequence, and lends the state after each event.
   ///
-  /// - Parameter body: called after each event with its commit time, and whether it ends its append. Once it returns
+  /// - Parameter body: called after each event with its own time, and whether it ends its append. Once it returns
   ///   false, nothing more is folded.
   package func runByEvent(
     through last: UInt64, _ slice: TimeSlice? = nil,
@@ -357,7 +357,7 @@ package final class Fold {
           do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
           guard sequence > done else { continue }
           assert(sequence > state.sequence, "an event is folded in twice")
-          let stamp = Stamp(sequence: sequence, time: append.commitTime)
+          let stamp = Stamp(sequence: sequence, time: append.ownTime)
           folding.apply(event, at: stamp, to: &state, scratch, kept)
           if let haltingName, let failure = state.failures.listed.first {
             halt = .halted(haltingName, sequence: sequence, stream: event.stream, what: failure.what)
@@ -366,7 +366,7 @@ package final class Fold {
           }
           state.sequence = sequence
           if kept.isFull { placeRows() }
-          state.time = append.commitTime
+          state.time = append.ownTime
           state.chain = chain(after: event, sequence, head, in: block.header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
           if !each(event, stamp, sequence == end) {

@@ -16,9 +16,9 @@ struct FrontCut {
   /// The index of the first run that stays, more than 0.
   let first: Int
 
-  /// Nil if nothing is to go, or it does not pay yet. O(runs), and the first page of changes of one.
+  /// Nil if nothing is to go, or it does not pay yet. O(runs), and the first page of changes of each that is younger.
   ///
-  /// - Parameter time: the commit time of the last event.
+  /// - Parameter time: the own time of the last event.
   init?(_ set: RunSet, time: Int64, _ bounds: HistoryBounds) throws(StatePage.Damage) {
     guard bounds != HistoryBounds() else { return nil }
     let paid = Self.paid(set)
@@ -45,12 +45,12 @@ struct FrontCut {
     return paid
   }
 
-  /// The last of the runs that has an event of before a time or at it, so that the state at that time stays; 0 if none
-  /// has.
+  /// The last of the runs whose first event is of before a time or at it, so that the state at that time stays, and those
+  /// at all later ones; 0 if there is none. The time at its begin says nothing: times may run back.
   private static func last(
     of paid: [Int], before time: Int64, in set: RunSet
   ) throws(StatePage.Damage) -> Int {
-    for index in paid.reversed() where set.runs[index].root.time ?? .min <= time {
+    for index in paid.reversed() {
       if let event = try RunChangesCursor(set.runs[index]).next(), event.time <= time { return index }
     }
     return 0
@@ -86,8 +86,8 @@ extension HistoryBounds {
   /// Whether bases may be merged.
   ///
   /// - Parameters:
-  ///   - first: the commit time at the begin of the first; nil before the first event.
-  ///   - last: the commit time of the last event of the last.
+  ///   - first: the own time at the begin of the first; nil before the first event.
+  ///   - last: the own time of the last event of the last. If it is before the first, nothing says how much they are of.
   func allowsMerging(_ bases: ArraySlice<RunReader>, from first: Int64?, to last: Int64) -> Bool {
     if let bytes {
       let length = bases.reduce(UInt64(0)) { $0.addingSaturated($1.length) }
@@ -96,7 +96,7 @@ extension HistoryBounds {
     guard let nanoseconds else { return true }
     guard let first else { return false }
     let (length, isTooLong) = last.subtractingReportingOverflow(first)
-    return !isTooLong && length <= nanoseconds / Int64(Self.part)
+    return !isTooLong && length >= 0 && length <= nanoseconds / Int64(Self.part)
   }
 }
 

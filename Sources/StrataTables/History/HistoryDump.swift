@@ -35,7 +35,7 @@ package struct HistoryDump {
     package var end: UInt64
     package var chain: UInt64
     package var appends: UInt64
-    /// The commit time of the last append.
+    /// The own time of the last append.
     package var time: Int64
     package var erasures: UInt64
 

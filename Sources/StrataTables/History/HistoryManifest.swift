@@ -13,7 +13,7 @@ struct ManifestRun: Equatable, Sendable {
   var place: RunPlace
   var begin: UInt64
   var end: UInt64
-  /// The chain after `end`, the number of appends up to it, and the commit time of the last one.
+  /// The chain after `end`, the number of appends up to it, and the own time of the last one.
   var chain: UInt64
   var appends: UInt64
   var time: Int64

@@ -30,7 +30,7 @@ final class HistoryRecording {
   private var lastTable = 0
   private var appends: UInt64
   private var failures: ProjectionFailures
-  /// The commit time of the last event.
+  /// The own time of the last event.
   private(set) var time: Int64
   private(set) var sequence: UInt64
   /// Lets the files of the saved state with which the fold began give way; nil once no page of it is in use.

@@ -26,7 +26,7 @@ struct PendingRun {
   private static let keptLengthMax = 8 << 20
 
   private(set) var begin: UInt64
-  /// The commit time, the number of appends and that of failures at `begin`.
+  /// The own time, the number of appends and that of failures at `begin`.
   private var time: Int64?
   private var appends: UInt64
   private var failures: UInt64

@@ -6,7 +6,7 @@ internal import StrataLog
 /// What a run knows of one event besides the rows that it changed.
 struct RunEvent: Equatable, Sendable {
   var sequence: UInt64
-  /// The commit time of its append.
+  /// The own time of its append.
   var time: Int64
   /// Whether it is the last one of its append.
   var endsAppend: Bool

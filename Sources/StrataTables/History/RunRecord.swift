@@ -64,15 +64,6 @@ struct RunPlace: Hashable, Sendable {
   }
 }
 
-/// Signed numbers as varints: small ones of either sign are short.
-enum ZigZag {
-  static func encode(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
-
-  static func decode(_ number: UInt64) -> Int64 {
-    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
-  }
-}
-
 /// Decoded records in memory, up to a number of bytes, and the files that they are read from. Those that were looked up
 /// lately stay.
 final class RunCache: Sendable {

@@ -16,7 +16,7 @@ struct RunRoot: Equatable, Sendable {
   /// The run is of the events after `begin`, up to `end`.
   var begin: UInt64
   var end: UInt64
-  /// The commit time, the appends and the failures at `begin`.
+  /// The own time, the appends and the failures at `begin`.
   var time: Int64?
   var appends: UInt64
   var failures: UInt64

@@ -18,7 +18,7 @@ struct RunVersion: Equatable, Sendable {
   var sequence: UInt64
   /// The event that created the row; 0 unless there is a document.
   var created: UInt64
-  /// The commit time of the event.
+  /// The own time of the event.
   var time: Int64
 }
 

@@ -30,7 +30,7 @@ struct RunWriter: ~Copyable {
   private var last: UInt64
 
   /// - Parameters:
-  ///   - time: the commit time, the number of appends and that of failures at `begin`.
+  ///   - time: the own time, the number of appends and that of failures at `begin`.
   init(
     _ output: RunOutput, begin: UInt64, time: Int64?, appends: UInt64, failures: UInt64, isBase: Bool,
     _ limits: RunLimits

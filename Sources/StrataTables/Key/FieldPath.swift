@@ -20,7 +20,7 @@ public struct FieldPath: Sendable {
     case id
     /// The sequence of the last event that changed the row.
     case revision
-    /// The commit time of that event.
+    /// The own time of that event.
     case time
     /// The value of the section that the row is in.
     case section

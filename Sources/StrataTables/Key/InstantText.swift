@@ -48,9 +48,9 @@ package enum InstantText {
     var whole = Array(local)
     rest.withUTF8Buffer { whole += $0 }
     if let offset { whole += bytes[offset...] } else { whole.append(UInt8(ascii: "Z")) }
-    guard let instant = whole.withUnsafeBufferPointer({ RFC3339.instant($0) }) else { return nil }
-    guard offset == nil else { return instant }
-    return Instant(seconds: moment(instant.seconds), attoseconds: instant.attoseconds)
+    return whole.withUnsafeBufferPointer {
+      offset == nil ? RFC3339.instant($0, moment: moment) : RFC3339.instant($0)
+    }
   }
 
   /// The length of `2026-11-20`.

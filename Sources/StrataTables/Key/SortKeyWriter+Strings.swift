@@ -122,7 +122,10 @@ extension SortKeyReader {
     let seconds = high << 32 | Int64(try readBigEndian(UInt32.self))
     let fraction = try readBigEndian(UInt32.self)
     let rest = fraction & 1 == 0 ? 0 : try readBigEndian(UInt32.self)
-    guard fraction >> 1 < 1_000_000_000, rest < 1_000_000_000 else { throw .malformed }
+    let isLeap = fraction >> 1 >= 1_000_000_000
+    guard fraction >> 1 < 2_000_000_000, rest < 1_000_000_000,
+      !isLeap || Instant.endsDay(seconds - Self.instantBias)
+    else { throw .malformed }
     return Instant(
       seconds: seconds - Self.instantBias, attoseconds: Int64(fraction >> 1) * 1_000_000_000 + Int64(rest))
   }

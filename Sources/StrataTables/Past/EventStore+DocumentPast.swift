@@ -49,7 +49,7 @@ extension EventStore {
         guard sequence > state.sequence, sequence <= last else { return }
         let name = event.stream
         guard streams.contains(where: { name.count == $0.count && name.elementsEqual($0) }) else { return }
-        let stamp = Stamp(sequence: sequence, time: append.commitTime)
+        let stamp = Stamp(sequence: sequence, time: append.ownTime)
         DocumentFold.apply(event, at: stamp, to: &state, only: nil, scratch)
         state.sequence = sequence
         body(state, stamp)
@@ -70,7 +70,7 @@ extension RowTable {
     let stream = StreamName(category: name, id: id)
     let set = try await store.lookingUp { [store] builds throws(StoreError) in
       try store.documentStateBlocking(
-        stream, through: try store.sequenceBlocking(of: point), builds: builds)
+        stream, through: try store.sequenceBlocking(of: point, builds: builds), builds: builds)
     }
     return try row(id, in: set)
   }

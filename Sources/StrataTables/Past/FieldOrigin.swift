@@ -12,7 +12,7 @@ public struct FieldOrigin: Sendable, Equatable {
   public var value: DocumentValue
   /// The event.
   public var sequence: UInt64
-  /// The commit time of the event.
+  /// The own time of the event.
   public var time: Timestamp
 }
 
@@ -30,10 +30,9 @@ extension RowSource {
     let documents = RowTable<DocumentRow>(store: table.store, folding: table.folding, name: table.name) {
       (row) throws(RowProblem) in try DocumentRow(row)
     }
-    let found = await table.store.machine.reads.result { () throws(StoreError) in
-      try table.store.sequenceBlocking(of: point)
+    let last = try await table.store.lookingUp { [store = table.store] builds throws(StoreError) in
+      try store.sequenceBlocking(of: point, builds: builds)
     }
-    let last = try found.get()
     return FieldOrigin.origins(in: try await documents.history(of: id).filter { $0.sequence <= last })
   }
 }

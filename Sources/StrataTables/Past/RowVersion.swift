@@ -6,7 +6,7 @@ public import StrataEvents
 public struct RowVersion<Item: Sendable>: Sendable {
   /// The event that made it so.
   public var sequence: UInt64
-  /// The commit time of the event.
+  /// The own time of the event.
   public var time: Timestamp
   /// The row; nil if the event removed it, or if there is a problem.
   public var item: Item?

@@ -11,7 +11,7 @@ public struct DocumentRow: Identifiable, Sendable, Hashable {
   public var revision: UInt64
   /// The sequence of the event that created the row.
   public var created: UInt64
-  /// The commit time of the event at `revision`.
+  /// The own time of the event at `revision`.
   public var time: Timestamp
   /// The whole document.
   public var fields: DocumentObject

@@ -8,7 +8,7 @@ package struct RowView {
   package var revision: UInt64
   /// The sequence of the event that created the row.
   package var created: UInt64
-  /// The commit time of the event at `revision`, in nanoseconds since 1970.
+  /// The own time of the event at `revision`, in nanoseconds since 1970.
   package var time: Int64
   /// The document: a CBOR map in RFC 8949's core deterministic encoding.
   package var document: UnsafeRawBufferPointer

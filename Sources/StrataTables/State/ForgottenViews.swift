@@ -33,8 +33,8 @@ extension Checkpoints {
 
   private func isForgotten(_ view: ViewOnDisk, _ tables: TableSet) -> Bool {
     guard view.unaskedCount >= ForgottenView.processCountMin, let now = tables.time else { return false }
-    // Commit times never go back, but the clock of the next process may be wrong.
-    guard let asked = try? log.append(holding: view.sequence)?.time, now > asked,
+    // Own times may go back, and the clock of the next process may be wrong.
+    guard let asked = try? log.append(holding: view.sequence)?.ownTime, now > asked,
       now.subtractingReportingOverflow(asked).overflow || now - asked >= ForgottenView.timeMin
     else { return false }
     return !(name.isOfDocuments && tables[ForgottenView.definitions].hasRow(view.kept.name))

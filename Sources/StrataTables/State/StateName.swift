@@ -109,7 +109,7 @@ struct StateFingerprint {
   let build: UInt64
 
   /// Raised whenever Strata's fold of the same events gives other tables than before.
-  private static let foldNumber = 1
+  private static let foldNumber = 2
 
   /// Nil if nothing says which build of the program this is.
   init?(_ folding: Folding) {

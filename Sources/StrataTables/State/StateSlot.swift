@@ -50,7 +50,7 @@ struct StateSlot: Equatable {
   var sequence: UInt64
   var chain: UInt64
   var appends: UInt64
-  /// The commit time of that event; nil before the first.
+  /// The own time of that event; nil before the first.
   var time: Int64?
   /// The hash of the erasures in the log up to there, as they were before anything was folded.
   var erasures: UInt64

@@ -385,7 +385,7 @@ extension Table {
 /// The event that changes a row.
 package struct Stamp: Sendable {
   package var sequence: UInt64
-  /// The commit time of its append.
+  /// The own time of its append.
   package var time: Int64
 
   package init(sequence: UInt64, time: Int64) {

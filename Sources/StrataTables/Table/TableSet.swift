@@ -7,7 +7,7 @@ internal import StrataLog
 package struct TableSet: Sendable {
   /// The last sequence that is folded in; 0 before the first event.
   package internal(set) var sequence: UInt64
-  /// The commit time of the append with `sequence`; nil at 0.
+  /// The own time of the append with `sequence`; nil at 0.
   package internal(set) var time: Int64?
   /// The chain of the log after `sequence`; nil if it is not known, as between the appends of one block.
   package internal(set) var chain: UInt64?

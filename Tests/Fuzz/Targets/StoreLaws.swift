@@ -114,9 +114,10 @@ struct StoreLaws {
         try law(found.first <= sequence && sequence <= found.last, "another append holds \(sequence)")
         let numbered = try log.append(ordinal: found.ordinal)
         try law(numbered == found, "append \(found.ordinal) is \(String(describing: numbered))")
-        let timed = try log.lastAppend(notAfter: found.time)
+        let timed = try log.lastAppend(notAfter: found.ownTime)
         try law(
-          timed.map { $0.ordinal >= found.ordinal && $0.time == found.time } ?? false, "lost by its time")
+          timed.map { $0.ordinal >= found.ordinal && $0.ownTime <= found.ownTime } ?? false,
+          "lost by its time")
       }
     }
     for ordinal in [0, 1, mark.appends, .max] { _ = try? log.append(ordinal: ordinal) }

@@ -95,7 +95,7 @@ struct ModelledStore {
       #expect(receipt.sequences.lowerBound == model.head + 1 && !receipt.wasKnown)
       #expect(receipt.sequences.count == events.count)
       #expect(given == nil || receipt.time.nanoseconds >= append.given!)
-      model.add(append, time: receipt.time.nanoseconds)
+      model.add(append, time: receipt.time.nanoseconds, given: receipt.givenTime?.nanoseconds)
     case .failure(StoreError.conflict(let stream, let expected, let actual)):
       #expect(!isMet, "\(stream) was refused at \(actual), \(expected)")
       #expect(actual == model.version(of: stream))
@@ -119,7 +119,7 @@ struct ModelledStore {
     #expect(event.sequence == sequence)
     #expect(event.stream.text == expected.stream && event.type == expected.type)
     #expect(event.payload.bytes == expected.payload && event.metadataBytes == expected.metadata)
-    #expect(event.time.nanoseconds == append.time && event.state == .whole)
+    #expect(event.time.nanoseconds == append.ownTime && event.state == .whole)
     let places = try #require(model.streams[expected.stream])
     #expect(places[Int(event.revision) - 1] == sequence)
   }
@@ -192,7 +192,7 @@ struct ModelledStore {
   }
 
   private mutating func checkTimesAndOrdinals(_ store: EventStore) throws {
-    let times = model.appends.compactMap(\.time)
+    let times = model.appends.compactMap(\.time) + model.appends.compactMap(\.given)
     var asked = [Int64.min + 1, .max]
     for _ in 0..<10 {
       guard let time = times.randomElement(using: &random) else { break }
@@ -214,7 +214,7 @@ struct ModelledStore {
     let inside = UInt64.random(in: 0...model.head, using: &random)
     for start in [
       LogPoint.beginning, .head, .sequence(0), .sequence(inside), .sequence(model.head + 5), .sequence(.max),
-      .time(Timestamp(nanoseconds: model.appends.randomElement(using: &random)?.time ?? 0)),
+      .time(Timestamp(nanoseconds: model.appends.randomElement(using: &random)?.ownTime ?? 0)),
     ] {
       let after: UInt64 =
         switch start {
@@ -223,7 +223,7 @@ struct ModelledStore {
         case .sequence(let sequence): sequence
         case .position(let position): position.sequence
         case .time(let time):
-          model.appends.last { $0.time.map { $0 <= time.nanoseconds } ?? false }?.last ?? 0
+          model.lastAppend(notAfter: time.nanoseconds)?.last ?? 0
         }
       var expected = model.appends.filter { $0.last > after }[...]
       for try await append in store.feed(from: start, until: .caughtUp) {

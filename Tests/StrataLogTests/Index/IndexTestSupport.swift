@@ -88,6 +88,7 @@ struct IndexModel {
   var values: [Bytes: Bytes] = [:]
   /// Append ids: the hash of each, and the distance of its append from the first sequence.
   var ids: [(hash: UInt64, distance: UInt32)] = []
+  var leastTime = Int64.max
 
   var keys: [Bytes] { values.keys.sorted { $0.lexicographicallyPrecedes($1) } }
 
@@ -97,7 +98,7 @@ struct IndexModel {
     let disk = OneFileDisk(garbage)
     var writer = IndexFileWriter(file: disk, identity: identity, chunkLengthTarget: chunkLengthTarget)
     for key in keys { try writer.add(key, values[key]!) }
-    try writer.finish(ids: ids)
+    try writer.finish(ids: ids, leastTime: leastTime)
     return disk
   }
 }

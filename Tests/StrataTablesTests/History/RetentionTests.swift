@@ -48,7 +48,7 @@ internal import Testing
       store = try StateStore.open(disk, options: options)
     }
 
-    /// The commit time of each event; the first is that before the log.
+    /// The own time of each event; the first is that before the log.
     func times() throws -> [Int64] {
       try HistoryStore.replayed(store, folding).map { $0.time ?? .min }
     }
@@ -125,6 +125,27 @@ internal import Testing
     #expect(
       went > runs.count / 2 && made > runs.count && states > 10 * runs.count && restarts > runs.count / 4,
       "\(went), \(made), \(states), \(restarts)")
+  }
+
+  @Test func `days are counted back from the own time of the last event, whatever one clock said before`()
+    throws
+  {
+    var random = SeededGenerator(seed: 1)
+    let past = try Bounded(&random, .last(days: 5), StateStore.documents, merges: false)
+    var set: RunSet?
+    for number in 1...30 {
+      // One append is dated years later, and raises the commit times of all that follow.
+      let days = number == 10 ? 5_000 : Int64(number)
+      try past.store.appendBlocking(
+        [NewEvent(DocumentEvent.put, in: "incident/a", ["n": .int(Int64(number))])],
+        time: Timestamp(nanoseconds: days * 86_400 * 1_000_000_000))
+      set = try past.record()
+    }
+    let runs = try #require(set)
+    // The last event is of day 30, so the first that stays is of day 25 or before, and not of the days before 11.
+    #expect((15...25).contains(runs.begin + 1), "\(runs.begin)")
+    #expect(try HistoryStore.difference(runs, past.store, past.folding) == nil)
+    try past.store.closeBlocking()
   }
 
   @Test func `what went is replayed, what is there is read, and the counts say which`() throws {

@@ -53,7 +53,7 @@ struct BisectReport {
     } else {
       line.null("append")
     }
-    line.field("time", append?.time.description)
+    line.field("time", append?.ownTime.description)
     line.field("id", append?.id)
     if let earliest { line.field("earliest", earliest) }
     if let flips {
@@ -85,7 +85,7 @@ struct BisectReport {
     var lines = [("append", people.colored(range(from: sequences.lowerBound), .yellow))]
     if let earliest { lines.append(("or any in", range(from: earliest))) }
     if let id = append.id { lines.append(("id", PeopleText.printable(id))) }
-    lines.append(("time", people.time(append.time)))
+    lines.append(("time", people.time(append.ownTime)))
     if let id = flips?.first?.id {
       lines.append(("row", people.colored(PeopleText.printable("\(table)/\(id)"), .cyan)))
     }

@@ -6,7 +6,7 @@ internal import StrataTables
 
 /// An append that gave an empty list its first items, or took all items from it.
 struct ListFlip: Sendable {
-  /// The last sequence of the append, and its commit time.
+  /// The last sequence of the append, and its own time.
   var sequence: UInt64
   var time: Timestamp?
   /// The first item of the list after it; nil if there is none.

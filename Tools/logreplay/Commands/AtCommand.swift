@@ -32,7 +32,7 @@ struct AtCommand: BlockingCommand, PointCommand {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let named = try point.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }

@@ -49,7 +49,7 @@ struct BisectCommand: BlockingCommand, PointCommand {
 
   func perform() throws {
     try check()
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let named = try [good, bad].map { text throws(CommandFailure) in
       try text.map { text throws(CommandFailure) in
         PointRange.Named(text: text, point: try Point(text, times: times))
@@ -175,7 +175,7 @@ struct BisectCommand: BlockingCommand, PointCommand {
     var search = HalvingSearch(good: try ordinal(of: begin, opened), bad: try ordinal(of: end, opened))
     while let next = search.next {
       let append = try append(ordinal: next, opened)
-      let point = ResolvedPoint(sequence: append.sequences.upperBound, time: append.time)
+      let point = ResolvedPoint(sequence: append.sequences.upperBound, time: append.ownTime)
       search.note(try verdict(at: point), of: next)
     }
     let leavesOut = last.map { ListProblems.report($0) } ?? false

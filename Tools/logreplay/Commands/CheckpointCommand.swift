@@ -75,7 +75,7 @@ struct CheckpointCommand: BlockingCommand {
       made = try store.checkpointBlocking(keeping: nil, progress: bars.update)
       bars.finish()
       if history {
-        let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+        let times = TimeText(zone: output.zone)
         let lists = KeptList.definitions(in: store.projector(.documents(only: nil)).published, times)
         histories = try store.recordHistoriesBlocking(keeping: lists, progress: historyBars.update)
       }

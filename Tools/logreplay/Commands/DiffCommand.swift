@@ -41,7 +41,7 @@ struct DiffCommand: BlockingCommand, PointCommand {
   @OptionGroup var output: DiffOutputOptions
 
   func perform() throws {
-    let times = TimeText(now: systemNanoseconds(), zone: output.people.zone)
+    let times = TimeText(zone: output.people.zone)
     let points = try PointRange(range, times: times)
     try ListQuery.check(options, times: times).checkShowsItems()
     if stat || summary, output.format == .patch || (stat && summary) {

@@ -38,7 +38,7 @@ struct FollowCommand: BlockingCommand, PointCommand {
           next: "choose rows with --where, or leave out the list options")
       }
     }
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let point = try from.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }

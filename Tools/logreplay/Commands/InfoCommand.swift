@@ -48,8 +48,11 @@ struct StoreInfo {
   var format: String
   var first: UInt64
   var last: UInt64
+  /// The own times of the first and of the last append.
   var firstTime: Timestamp?
   var lastTime: Timestamp?
+  /// The appends that are dated later than the last one.
+  var later: LaterAppends?
   var chain: UInt64
   var durability: Durability?
   var appends: UInt64
@@ -97,7 +100,6 @@ struct StoreInfo {
       tornBytes = log.tornBytes
       isErasing = head?.isErasing ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
-      lastTime = mark.time == FormatLimits.noTime ? nil : Timestamp(nanoseconds: mark.time)
       for segment in log.source.catalog.names where segment <= mark.segment {
         let handle = try log.source.catalog.segment(segment)
         let size = try UInt64(handle.file.size())
@@ -112,8 +114,18 @@ struct StoreInfo {
       states = try SavedState.all(of: log)
       histories = try SavedHistory.all(of: log)
       let place = try log.append(holding: mark.logBegin)
-      firstTime = place.map { Timestamp(nanoseconds: $0.time) }
+      firstTime = place.map { Timestamp(nanoseconds: $0.ownTime) }
+      let last = try log.append(holding: mark.sequence)
+      lastTime = last.map { Timestamp(nanoseconds: $0.ownTime) }
+      if let last, last.ownTime < last.time { later = Self.later(than: last, in: log) }
     } catch { throw opened.failure(error) }
+  }
+
+  /// The appends that are dated later than the last one, which a clock that was ahead leaves. Nil where an index would
+  /// have to be built of what cannot be read.
+  private static func later(than last: AppendPlace, in log: Log) -> LaterAppends? {
+    var search = TimeSearch(log, notAfter: last.ownTime)
+    return try? search.passed(before: last)
   }
 
   /// The raw bytes of a segment's event blocks, up to the first block whose header does not verify; `verify` reports
@@ -163,6 +175,10 @@ struct StoreInfo {
     line.field("last", last)
     line.field("firstTime", firstTime?.description)
     line.field("lastTime", lastTime?.description)
+    if let later {
+      line.field("datedLater", later.count)
+      line.field("firstDatedLater", later.first.last)
+    }
     line.field("chain", LogPosition.hex(chain))
     line.field("durability", durability?.name)
     line.field("appends", appends)
@@ -193,6 +209,7 @@ struct StoreInfo {
     if let firstTime, let lastTime {
       lines.append(("from", people.time(firstTime)))
       lines.append(("to", people.time(lastTime)))
+      if let later { lines.append(("clock", later.text(before: "the last"))) }
     }
     lines += [
       ("chain", "\(last)@\(LogPosition.hex(chain))"), ("durability", durability?.name ?? "unknown"),

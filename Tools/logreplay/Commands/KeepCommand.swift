@@ -36,7 +36,7 @@ struct KeepCommand: BlockingCommand {
   func perform() throws {
     try output.refuse(.csv)
     _ = try wait.timeout()
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     try check(times)
     let store = try OpenedStore.openForWriting(target.store, wait)
     defer { try? store.closeBlocking() }
@@ -134,8 +134,11 @@ struct KeepCommand: BlockingCommand {
   }
 
   private func append(_ event: NewEvent, to opened: OpenedStore) throws(CommandFailure) {
-    // At the time of the head: what is imported next may be older than now, and would get this event's time.
-    do throws(StoreError) { try opened.store.appendBlocking([event], time: opened.store.lastTime) } catch {
+    // At the time of the last append: what is imported next may be older than now, and would be committed then.
+    do throws(StoreError) {
+      let last = try opened.log.append(holding: opened.log.mark.sequence)
+      try opened.store.appendBlocking([event], time: last.map { Timestamp(nanoseconds: $0.ownTime) })
+    } catch {
       throw opened.failure(error)
     }
   }

@@ -103,7 +103,7 @@ struct LogCommand: BlockingCommand, PointCommand {
 
   func perform() throws {
     try check()
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let points = try PointRange(range, times: times)
     let bounds = (since: try time(since, "--since", times), until: try time(until, "--until", times))
     let (filter, name) = (
@@ -121,9 +121,11 @@ struct LogCommand: BlockingCommand, PointCommand {
       noteBackwards(from.text, to.text)
     }
     if let since = bounds.since {
-      events.after = max(events.after, try resolver.sequence(before: since))
+      events.since = since
+      events.after = max(events.after, try resolver.sequence(committedBefore: since))
     }
     if let until = bounds.until {
+      events.until = until
       events.through = min(events.through ?? .max, try resolver.sequence(notAfter: until))
     }
     if let path = wait.cursorFile {

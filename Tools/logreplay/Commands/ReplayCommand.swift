@@ -26,7 +26,7 @@ struct ReplayCommand: BlockingCommand, PointCommand {
 
   func perform() throws {
     try output.refuse(.csv)
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let named = try point.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }

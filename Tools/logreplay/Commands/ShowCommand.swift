@@ -18,7 +18,7 @@ struct ShowCommand: BlockingCommand, PointCommand {
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    let times = TimeText(now: systemNanoseconds(), zone: output.zone)
+    let times = TimeText(zone: output.zone)
     let named = PointRange.Named(text: point, point: try Point(point, times: times))
     let opened = try OpenedStore.open(target.store)
     let resolver = PointResolver(store: opened)

@@ -23,9 +23,9 @@ struct EventJSON {
     let sequences = append.sequences
     line.key("append")
     line.range(sequences)
-    if lastTime != event.time {
-      lastTime = event.time
-      lastTimeText = Array("\"\(event.time)\"".utf8)
+    if lastTime != append.time {
+      lastTime = append.time
+      lastTimeText = Array("\"\(append.time)\"".utf8)
     }
     line.raw("time", lastTimeText)
     if let given = append.givenTime { line.field("given", given.description) }

@@ -63,7 +63,7 @@ enum EventCSV {
     let metadata = (try? event.metadata()).map { DocumentValue.object($0).json() } ?? ""
     let fields = [
       String(event.sequence), String(sequences.lowerBound), String(sequences.upperBound),
-      event.time.description, event.stream.text, String(event.revision), event.type, append.id ?? "",
+      append.time.description, event.stream.text, String(event.revision), event.type, append.id ?? "",
       metadata,
       event.state == .whole ? event.payload.codec.name : "", event.state == .whole ? event.payloadJSON() : "",
     ]

@@ -10,6 +10,9 @@ struct EventRange {
   var after: UInt64 = 0
   /// The last sequence of the run; nil for the head at the start of the run, or for no end if the run follows.
   var through: UInt64?
+  /// The own times of the appends whose events are printed: appends in between may have others.
+  var since: Int64?
+  var until: Int64?
   /// The most events to print.
   var countMax: Int?
   /// How many of the last events that pass are printed; nil for all.
@@ -22,6 +25,12 @@ struct EventRange {
   var cursorFile: CursorFile?
   /// Whether its beginning or its end depends on where the log ends.
   var dependsOnEnd = false
+
+  /// Whether the own time of an event's append is one of those to print.
+  func hasTime(of event: RecordedEvent) -> Bool {
+    let time = event.time.nanoseconds
+    return time >= since ?? .min && time <= until ?? .max
+  }
 }
 
 /// One pass over a range. Blocks; belongs to one thread.
@@ -87,7 +96,7 @@ final class EventRun {
     var after = range.after
     if let last = range.last {
       let end = min(limit, log.mark.sequence)
-      if filter.isEmpty {
+      if filter.isEmpty, range.since == nil, range.until == nil {
         after = max(after, end - min(end, UInt64(last)))
       } else {
         try printLast(last, through: end)
@@ -169,6 +178,7 @@ final class EventRun {
   // MARK: Both
 
   private func passes(_ event: RecordedEvent, _ append: RecordedAppend) -> Bool {
+    guard range.hasTime(of: event) else { return false }
     if filter.isEmpty { return true }
     return filter.passes(event) { passes in
       scratch.removeAll(keepingCapacity: true)

@@ -28,7 +28,7 @@ enum EventText {
     lines.append(
       ("append", isAlone ? "\(sequences.lowerBound)" : "\(sequences.lowerBound)…\(sequences.upperBound)"))
     if let id = append.id { lines.append(("id", PeopleText.printable(id))) }
-    lines.append(("time", people.time(event.time)))
+    lines.append(("time", people.time(append.time)))
     if let given = append.givenTime { lines.append(("given time", people.time(given))) }
     lines.append(("stream", people.colored(PeopleText.printable(event.stream.text), .cyan)))
     lines.append(("version", String(event.revision)))

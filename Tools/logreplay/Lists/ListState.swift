@@ -10,7 +10,7 @@ internal import StrataTables
 struct ListState {
   var table: String
   var version: ListVersion
-  /// The last sequence that the list includes, and the commit time of its append.
+  /// The last sequence that the list includes, and the own time of its append.
   var sequence: UInt64
   var time: Timestamp?
   /// The chain after the sequence.

@@ -65,6 +65,7 @@ struct RowLog {
       defer { fields = new }
       guard version.sequence > range.after else { continue }
       let (event, append) = try Self.event(version.sequence, in: opened)
+      guard range.hasTime(of: event) else { continue }
       steps.append(
         RowStep(
           event: event, append: append, exists: version.item != nil, problem: version.problem,

@@ -38,10 +38,10 @@ package struct CivilTime: Hashable, Sendable {
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second)
   }
 
-  /// Nil if there is no such date or time. A leap second becomes the first second of the next minute.
+  /// Nil if there is no such date or time; a leap second is none.
   package init?(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
     guard (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
-      (0...59).contains(minute), (0...60).contains(second)
+      (0...59).contains(minute), (0...59).contains(second)
     else { return nil }
     self.year = year
     self.month = month

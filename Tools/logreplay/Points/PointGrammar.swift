@@ -14,11 +14,14 @@ package enum PointGrammar {
       first, 0                the first event, or the point before it
       id:APPEND               the append with this id, or the only one whose id begins like this
       cursor:SEQ@CHAIN        a position as info prints it and cursor files store it
-      a time                  the last append that is not later
+      a time                  the last append whose own time (the given one, else that of its commit) is not later;
+                              appends before it that are dated later are counted on standard error
 
     TIMES:
       2026-11-20T18:17:16Z    with an offset; the seconds are optional, and T may be a space
-      2026-11-20 18:17:16.5   without an offset: in the local zone (TZ), or in UTC with --utc
+      2026-11-20 18:17:16.5   without an offset: in the local zone (TZ), or in UTC with --utc. A time that clocks
+                              show twice is the first one, and one that they skip has the offset before the change;
+                              both moments are named on standard error
       2026-11-20, 2026-11     the start of that day or month
       now, today, yesterday   the current time, or the start of that day
       '2h30m ago', 2h30m.ago  that long before now, also written -2h30m; units: ns, us, ms, s, m, h, d, w

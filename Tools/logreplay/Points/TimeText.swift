@@ -9,21 +9,26 @@ package struct TimeText: Sendable {
   /// Nanoseconds since 1970.
   package var now: Int64
   package var zone: Zone
+  /// Called with a note where a change of the clocks makes a time without an offset unclear: which moment it is read as.
+  private let noting: @Sendable (String) -> Void
 
-  package init(now: Int64, zone: Zone) {
+  package init(now: Int64, zone: Zone, noting: @escaping @Sendable (String) -> Void = { _ in }) {
     self.now = now
     self.zone = zone
+    self.noting = noting
   }
 
   private static let second: Int64 = 1_000_000_000
 
   /// The time that a text names, in nanoseconds since 1970, or nil if the text is not a time. A time outside the range
-  /// of an `Int64`, before 1677 or after 2262, is clamped to that range.
+  /// of an `Int64`, before 1677 or after 2262, is clamped to that range. A leap second is the last nanosecond before the
+  /// next second.
   package func nanoseconds(_ text: String) -> Int64? {
     let text = text.trimmingSpaces()
     if let relative = relative(text) { return relative }
     guard let instant = absolute(text) else { return nil }
-    return Self.nanoseconds(instant.seconds, instant.attoseconds / Self.second)
+    let onClock = instant.onClock
+    return Self.nanoseconds(onClock.seconds, onClock.attoseconds / Self.second)
   }
 
   /// The same time as an `Instant`, which for a date can be in any year that RFC 3339 allows.
@@ -42,7 +47,11 @@ package struct TimeText: Sendable {
 
   /// A date, or a date and a time, with an offset or in the zone.
   private func absolute(_ text: String) -> Instant? {
-    InstantText.named(text) { zone.moment(ofWallClock: $0) }
+    InstantText.named(text) { wall in
+      let moment = zone.moment(ofWallClock: wall)
+      if let note = moment.note(on: text) { noting(note) }
+      return moment.seconds
+    }
   }
 
   /// A time relative to now, to midnight or to 1970; nil for any other text.
@@ -68,7 +77,7 @@ package struct TimeText: Sendable {
     let seconds = now.seconds
     let wall = seconds + Int64(zone.offset(at: seconds))
     let day = wall.flooredDay - daysBack * 86_400
-    return Self.nanoseconds(zone.moment(ofWallClock: day), 0)
+    return Self.nanoseconds(zone.moment(ofWallClock: day).seconds, 0)
   }
 
   /// `SECONDS` or `SECONDS.FRACTION`.

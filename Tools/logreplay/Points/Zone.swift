@@ -1,5 +1,7 @@
 // Time zones: the local zone, UTC, or a fixed offset.
 
+internal import StrataDocuments
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -53,15 +55,50 @@ package enum Zone: Hashable, Sendable {
     }
   }
 
-  /// The moment at which clocks in the zone show a date and time, given as if it were UTC. If a clock change makes two
-  /// moments possible, the earlier one; a time that a change skips is read with the offset before the change.
-  package func moment(ofWallClock wall: Int64) -> Int64 {
+  /// The moment at which clocks in the zone show a date and time, given as if it were UTC.
+  package func moment(ofWallClock wall: Int64) -> WallClockMoment {
     let before = Int64(offset(at: wall - 86_400))
     let after = Int64(offset(at: wall + 86_400))
-    let early = wall - max(before, after)
-    if Int64(offset(at: early)) == max(before, after) { return early }
-    let late = wall - min(before, after)
-    if Int64(offset(at: late)) == min(before, after) { return late }
-    return wall - before
+    let (early, late) = (wall - max(before, after), wall - min(before, after))
+    let isEarly = Int64(offset(at: early)) == max(before, after)
+    let isLate = Int64(offset(at: late)) == min(before, after)
+    if early != late {
+      if isEarly, isLate { return WallClockMoment(seconds: early, other: .later(late)) }
+      if !isEarly, !isLate { return WallClockMoment(seconds: wall - before, other: .after(wall - after)) }
+    }
+    return WallClockMoment(seconds: isEarly ? early : late)
+  }
+}
+
+/// The moment that a date and time of clocks stand for, in seconds since 1970, as RFC 5545 reads them: if clocks show it
+/// twice, the first time; if a change skips it, with the offset before the change.
+package struct WallClockMoment: Hashable, Sendable {
+  package enum Other: Hashable, Sendable {
+    /// Clocks show the time once more, at this moment.
+    case later(Int64)
+    /// No clock shows the time. With the offset after the change it would be this moment.
+    case after(Int64)
+  }
+
+  package var seconds: Int64
+  /// What else the date and time could stand for.
+  package var other: Other?
+
+  /// `2026-10-25 02:30 is shown twice …`; nil if the time is one moment.
+  func note(on text: String) -> String? {
+    guard let other else { return nil }
+    func time(_ seconds: Int64) -> String {
+      RFC3339.text(Instant(seconds: seconds, attoseconds: 0)).map { $0.prefix(19) + "Z" } ?? "\(seconds)"
+    }
+    let taken = "is read as \(time(seconds))"
+    let choice = "; write an offset to choose"
+    switch other {
+    case .later(let moment):
+      return "'\(text)' is shown twice by the clocks of the zone: it \(taken), "
+        + "not as \(time(moment))\(choice)"
+    case .after(let moment):
+      return "'\(text)' is skipped by the clocks of the zone: it \(taken), "
+        + "with the offset before the change, not as \(time(moment)), with the one after it\(choice)"
+    }
   }
 }

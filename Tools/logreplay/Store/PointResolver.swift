@@ -8,10 +8,22 @@ internal import StrataLog
 struct ResolvedPoint: Hashable, Sendable {
   /// The last sequence that the point includes; 0 before the first event.
   var sequence: UInt64
-  /// The commit time of the append that holds the sequence; nil at 0.
+  /// The own time of the append that holds the sequence; nil at 0.
   var time: Timestamp?
   /// The sequences of the append that holds the sequence, if the sequence is not its last.
   var inside: ClosedRange<UInt64>?
+  /// What a point by time passes over: the appends before it that are dated later.
+  var later: LaterAppends?
+
+  init(
+    sequence: UInt64, time: Timestamp? = nil, inside: ClosedRange<UInt64>? = nil, later: LaterAppends? = nil
+  ) {
+    (self.sequence, self.time, self.inside, self.later) = (sequence, time, inside, later)
+  }
+
+  init(_ append: AppendPlace) {
+    self.init(sequence: append.last, time: Timestamp(nanoseconds: append.ownTime))
+  }
 }
 
 /// Resolves points in an open store. Blocks; belongs to one thread.
@@ -54,10 +66,12 @@ final class PointResolver {
   /// The point before the first event of the log.
   var beginning: ResolvedPoint { ResolvedPoint(sequence: log.mark.logBegin - 1) }
 
-  /// `2h ago → seq 18234 (2026-11-20T21:15:03.120Z)`.
+  /// `2h ago → seq 18234 (2026-11-20T21:15:03.120Z)`, and what a point by time passes over.
   static func echo(_ text: String, _ point: ResolvedPoint) -> String {
     let place = point.time.map { PeopleText.utc($0) } ?? "before the first event"
-    return "\(PeopleText.printable(text)) → seq \(point.sequence) (\(place))"
+    let echo = "\(PeopleText.printable(text)) → seq \(point.sequence) (\(place))"
+    guard let later = point.later else { return echo }
+    return "\(echo); \(later.text(before: "it"))"
   }
 
   private func resolve(_ point: Point, text: String) throws -> ResolvedPoint {
@@ -75,17 +89,20 @@ final class PointResolver {
       guard
         let append = try failing({ () throws(StoreError) in try log.append(ordinal: mark.appends - count) })
       else { throw missing("\(text) is before the beginning of the log") }
-      return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
+      return ResolvedPoint(append)
     case .first:
       guard mark.sequence >= mark.logBegin else { throw missing("the store is empty") }
       return try place(mark.logBegin, text)
     case .time(let time):
-      guard let append = try failing({ () throws(StoreError) in try log.lastAppend(notAfter: time) }) else {
+      var search = TimeSearch(log, notAfter: time)
+      guard let append = try failing({ () throws(StoreError) in try search.last() }) else {
         return ResolvedPoint(sequence: mark.logBegin - 1)
       }
-      // Only a later append with a later time would prove that no other append matches.
-      if append.last == mark.sequence { dependsOnEnd = true }
-      return ResolvedPoint(sequence: append.last, time: Timestamp(nanoseconds: append.time))
+      var point = ResolvedPoint(append)
+      point.later = try failing { () throws(StoreError) in try search.passed(before: append) }
+      // As long as all clocks ran forward, a later append with a later time shows that no other append matches.
+      if append.last == mark.sequence || point.later != nil { dependsOnEnd = true }
+      return point
     case .id(let id):
       return try find(id: id)
     case .cursor(let position):
@@ -102,7 +119,7 @@ final class PointResolver {
       throw missing("seq \(sequence) is not in the log")
     }
     return ResolvedPoint(
-      sequence: sequence, time: Timestamp(nanoseconds: append.time),
+      sequence: sequence, time: Timestamp(nanoseconds: append.ownTime),
       inside: sequence < append.last ? append.first...append.last : nil)
   }
 
@@ -126,7 +143,7 @@ final class PointResolver {
       guard let first = try log.index.first(ofID: Array(id.utf8)) else { return nil }
       return try log.append(holding: first)
     }) {
-      return ResolvedPoint(sequence: place.last, time: Timestamp(nanoseconds: place.time))
+      return ResolvedPoint(place)
     }
     let ids = try failing { () throws(StoreError) in
       try log.index.ids(prefix: Array(id.utf8), limit: Self.idsShownMax + 1)
@@ -144,14 +161,21 @@ final class PointResolver {
     return try find(id: only)
   }
 
-  /// The last sequence whose time is before a given time.
-  func sequence(before time: Int64) throws -> UInt64 {
-    time == .min ? log.mark.logBegin - 1 : try sequence(notAfter: time - 1)
+  /// A sequence up to which all appends have times before a given one: those that were committed before it.
+  func sequence(committedBefore time: Int64) throws -> UInt64 {
+    guard time > .min else { return log.mark.logBegin - 1 }
+    return sequence(
+      of: try failing { () throws(StoreError) in
+        try log.lastAppend(committedNotAfter: time - 1, in: log.mark)
+      })
   }
 
-  /// The last sequence whose time is not after a given time.
+  /// The last sequence of an append whose own time is not after a given time.
   func sequence(notAfter time: Int64) throws -> UInt64 {
-    let place = try failing { () throws(StoreError) in try log.lastAppend(notAfter: time) }
+    sequence(of: try failing { () throws(StoreError) in try log.lastAppend(notAfter: time) })
+  }
+
+  private func sequence(of place: AppendPlace?) -> UInt64 {
     if place?.last == log.mark.sequence { dependsOnEnd = true }
     return place?.last ?? log.mark.logBegin - 1
   }
@@ -172,5 +196,16 @@ final class PointResolver {
   func missing(_ what: String) -> CommandFailure {
     do throws(CommandFailure) { try store.throwDamage() } catch { return error }
     return CommandFailure(ExitStatus.notFound, what, at: store.path, next: available)
+  }
+}
+
+extension LaterAppends {
+  /// `1 append before it is dated later, the first is seq 2 (2099-01-01T00:00:00.000Z)`.
+  func text(before place: String) -> String {
+    let time = PeopleText.utc(Timestamp(nanoseconds: first.ownTime))
+    let which = count == 1 ? "seq \(first.last) (\(time))" : "the first is seq \(first.last) (\(time))"
+    return count == 1
+      ? "1 append before \(place) is dated later: \(which)"
+      : "\(count) appends before \(place) are dated later, \(which)"
   }
 }

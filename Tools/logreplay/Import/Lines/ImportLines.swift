@@ -129,6 +129,7 @@ final class ImportLines {
       try pass(error, line: line.number)
       return true
     }
+    draft.clampsTime = choices.clampsTime
     try compareTime(draft, line.number)
     do throws(StoreError) {
       return try run.add(draft, label: line.number)
