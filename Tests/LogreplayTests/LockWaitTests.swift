@@ -1,6 +1,7 @@
 // `--wait`: commands that write wait for the process that has the store.
 
 import Foundation
+import Glibc
 import Strata
 import StrataLog
 import Testing
@@ -16,6 +17,21 @@ import Testing
       ["seal", folder.store], ["erase", folder.store, "--sequence", "1", "--reason", "test", "--yes"],
       ["import", folder.store, lines, "--table", "t", "--id", "id"],
     ]
+  }
+
+  @Test func `a LOCK that a program has that is no writer names no writer that has ended`() async throws {
+    let folder = try SampleFolder()
+    let command = try Self.commands(folder)[2]
+    #expect(try await LogreplayProcess(command).wait().code == 0)
+    let text = try String(contentsOfFile: "\(folder.store)/LOCK", encoding: .utf8)
+    #expect(Int32(text.prefix { $0 != "\n" }) ?? 0 > 0)
+    let file = Glibc.open("\(folder.store)/LOCK", O_RDWR)
+    defer { close(file) }
+    try #require(flock(file, LOCK_EX | LOCK_NB) == 0)
+    let outcome = try await LogreplayProcess(command).wait()
+    #expect(
+      outcome.code == 75 && outcome.errors.contains("open for writing in another process"), "\(outcome)")
+    #expect(try String(contentsOfFile: "\(folder.store)/LOCK", encoding: .utf8) == text)
   }
 
   @Test func `a store that stays locked is refused with the process that has it, after the time`()

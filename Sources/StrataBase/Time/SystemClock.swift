@@ -1,4 +1,4 @@
-// The wall clock, the process id and a pause, without Foundation.
+// The wall clock, process ids and a pause, without Foundation.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -30,6 +30,9 @@ package func systemTimeText() -> String {
 
 /// Returns the id of this process.
 package func processID() -> Int32 { getpid() }
+
+/// Whether a process with this id is running, as far as this process may know: one of another container is not seen.
+package func processExists(_ id: Int32) -> Bool { kill(id, 0) == 0 || errno == EPERM }
 
 /// Pauses the calling thread. Only for Strata's own threads.
 package func pauseThread(nanoseconds: Int) {

@@ -30,7 +30,7 @@ struct LockText {
 
   var text: String { "\(process ?? "")\n\(settled)\n\(since ?? "")\n" }
 
-  /// The holder in words; nil if it is not known.
+  /// The last writer in words; nil if it is not known.
   var holder: String? {
     process.map { process in "process \(process)" + (since.map { " since \($0)" } ?? "") }
   }

@@ -148,5 +148,9 @@ package struct StoreLock: Sendable {
     return String(decoding: bytes.prefix(count ?? 0), as: UTF8.self)
   }
 
-  private static func holder(_ file: any File) -> String? { LockText(text(file)).holder }
+  /// Who has the lock. A program that is no writer may have it: then LOCK names the last writer, which has ended.
+  private static func holder(_ file: any File) -> String? {
+    let text = LockText(text(file))
+    return text.process.flatMap { Int32($0) }.map(processExists) ?? false ? text.holder : nil
+  }
 }
