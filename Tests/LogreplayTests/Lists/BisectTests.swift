@@ -86,6 +86,7 @@ struct BisectTests {
     ([], [], 64, "it is not said what should be true"),
     (["--all-flips"], ["--run", "true"], 64, "sees few of the changes"),
     ([], ["--run", "/no/such/program"], 64, "cannot start the program"),
+    ([], ["--run", "grep -q x"], 64, "give the program and its arguments as words of their own: grep -q x"),
     ([], ["--run", "false"], 1, "calls seq 0 bad, which is --good"),
     ([], ["--run", "true"], 1, "calls seq 8 good, which is --bad"),
     ([], ["--run", "sh", "-c", "exit 125"], 1, "cannot judge seq 0, which is --good"),

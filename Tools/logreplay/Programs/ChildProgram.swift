@@ -117,13 +117,24 @@ final class ChildProgram {
     var bytes = [UInt8](repeating: 0, count: 2048)
     let count = pread(errors, &bytes, bytes.count, 0)
     guard count > 0 else { return "" }
-    return String(decoding: bytes[..<count], as: UTF8.self)
-      .split(whereSeparator: \.isNewline).joined(separator: "; ")
+    return Self.oneLine(String(decoding: bytes[..<count], as: UTF8.self))
+  }
+
+  /// Lines of a message as one: what a line announces, as a command, follows it without a semicolon.
+  static func oneLine(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).reduce("") { whole, line in
+      let line = line.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+      guard !line.isEmpty, let last = whole.last else { return whole + line }
+      return whole + (":,;.!?".contains(last) ? " " : "; ") + line
+    }
   }
 
   /// What to do after a program could not be started.
   static func nextStep(after error: StoreError, starting program: String) -> String {
     switch error.systemCode {
+    case SystemErrorCode.notFound where program.contains("/"): "check the path of the program"
+    case SystemErrorCode.notFound where program.contains(" "):
+      "give the program and its arguments as words of their own: \(program)"
     case SystemErrorCode.notFound: "install \(program)"
     case SystemErrorCode.tooManyOpenFiles: "raise the limit of open files (ulimit -n)"
     default: "check that \(program) can be run here"
