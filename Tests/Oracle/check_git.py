@@ -23,6 +23,7 @@ from check_lists import AT_ONCE, first_difference, report
 from lists_laws import broken_laws
 from lists_values import exact
 from logreplay_runs import RunFailed, Tool
+from strata_codecs import xxh64
 
 # All files, and the files by folder.
 UNKEPT = (("--table", "file"), ("--table", "file", "--section-by", "folder"))
@@ -52,9 +53,9 @@ class Repository:
         rows = {}
         for entry, line in zip(raw, quoted, strict=True):
             (mode, _, blob, size), path = entry.split(b"\t", 1)[0].split(), entry.split(b"\t", 1)[1]
-            id = id_of(path, line.split(b"\t", 1)[1])
-            row = {"mode": mode.decode("ascii"), "blob": blob.decode("ascii"), "path": path}
-            rows[id] = {**row, "size": None if size == b"-" else int(size)}
+            text = text_of(path, line.split(b"\t", 1)[1])
+            row = {"mode": mode.decode("ascii"), "blob": blob.decode("ascii"), "path": path, "text": text}
+            rows[id_of(text)] = {**row, "size": None if size == b"-" else int(size)}
         return rows
 
     def changes(self, a, b):
@@ -63,12 +64,20 @@ class Repository:
         return {path: letter.decode("ascii") for letter, path in zip(words[::2], words[1::2], strict=True)}
 
 
-def id_of(path, quoted):
-    """The id of a path: the path itself if it is UTF-8 and does not look quoted, else its quoted form."""
+def text_of(path, quoted):
+    """The text of a path: the path itself if it is UTF-8 and does not look quoted, else its quoted form."""
     try:
         return path.decode("utf-8") if path[:1] != b'"' else quoted.decode("ascii")
     except UnicodeDecodeError:
         return quoted.decode("ascii")
+
+
+def id_of(text):
+    """The id of a path's text: the text itself, or its begin, ~ and a hash if it is longer than an id may be."""
+    whole = text.encode("utf-8")
+    if len(whole) <= 1019:
+        return text
+    return "%s~%016x" % (whole[:1002].decode("utf-8", "ignore"), xxh64(whole))
 
 
 # --- Comparisons ----------------------------------------------------------------------------------
@@ -106,11 +115,13 @@ class Run:
         self.seen["files at points"] += len(items)
 
     def check_row(self, where, fields, row, id):
-        quoted = id.encode("utf-8") != row["path"]
+        text = row["text"]
+        quoted = text.encode("utf-8") != row["path"]
         for name in ("mode", "blob", "size"):
             self.expect(where, name, fields.get(name), row[name])
         self.expect(where, "quoted", fields.get("quoted", False), quoted)
-        folder, _, name = id.rpartition("/")
+        self.expect(where, "path", fields.get("path"), None if id == text else text)
+        folder, _, name = text.rpartition("/")
         if not quoted and name[:1] != '"':
             self.expect(where, "folder and name", [fields.get("folder"), fields.get("name")], [folder, name])
         self.seen["files with mode %s" % row["mode"]] += 1

@@ -1,8 +1,10 @@
 // Repositories for tests: made by `git fast-import`, so that any bytes can be paths and any time a commit's.
 
 import Foundation
+import StrataBase
 import StrataDocuments
 import StrataEvents
+import StrataLog
 import StrataSimulation
 import Testing
 
@@ -63,9 +65,21 @@ final class ImportGitSample {
   /// Hands everything to git.
   func finish() throws {
     let process = try ImportProcess.run(
-      "/usr/bin/env", ["git", "-C", path, "fast-import", "--quiet", "--force"], input: script)
+      "/usr/bin/env",
+      ["git", "-C", path, "fast-import", "--quiet", "--force", "--export-marks=" + path + "/marks"],
+      input: script)
     try #require(process.code == 0, "\(process.errors)")
     try git(["symbolic-ref", "HEAD", "refs/heads/main"])
+  }
+
+  /// The hashes of all commits that were handed to git, in their order.
+  func hashes() throws -> [String] {
+    let lines = try String(contentsOfFile: path + "/marks", encoding: .utf8).split(separator: "\n")
+    let marks = lines.compactMap { line -> (Int, String)? in
+      let words = line.dropFirst().split(separator: " ")
+      return words.count == 2 ? Int(words[0]).map { ($0, String(words[1])) } : nil
+    }
+    return marks.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   /// What git prints.
@@ -90,9 +104,9 @@ final class ImportGitSample {
   /// Writes a commit that may be odd in ways that git itself avoids, with its parent's tree. Returns its hash.
   func oddCommit(
     after parent: String, author: String = "Ann <ann@example.org> 1700000000 +0000",
-    committer: String = "Cy <cy@example.org> 1700000000 +0000"
+    committer: String = "Cy <cy@example.org> 1700000000 +0000", tree: String? = nil
   ) throws -> String {
-    let tree = try git(["rev-parse", parent + "^{tree}"])
+    let tree = try git(["rev-parse", (tree ?? parent) + "^{tree}"])
     let text = "tree \(tree)parent \(parent)\nauthor \(author)\ncommitter \(committer)\n\nodd\n"
     let written = try ImportProcess.run(
       "/usr/bin/env",
@@ -203,6 +217,26 @@ extension ImportGitSample {
     }
     try sample.finish()
     return sample
+  }
+}
+
+extension ImportFolder {
+  /// Imports into the test's store with appends of at most so many bytes, in this process.
+  func importGit(
+    _ sample: ImportGitSample, _ ref: String = "HEAD", appendSizeMax: Int,
+    _ before: (EventStore) throws -> Void = { _ in }
+  ) throws -> ImportReport {
+    var options = StoreOptions()
+    options.appendSizeMax = appendSizeMax
+    options.payloadSizeMax = appendSizeMax
+    let store = try EventStore.openBlocking(at: store, options: options)
+    defer { try? store.closeBlocking() }
+    try before(store)
+    let repository = ImportGitRepository(sample.path)
+    let history = try ImportGitHistory(
+      repository, head: try repository.resolve(ref), into: store, isShallow: false
+    ) { [notes] note in notes.withLock { $0.append(note) } }
+    return try history.importAll()
   }
 }
 

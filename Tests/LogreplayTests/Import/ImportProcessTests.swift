@@ -146,6 +146,63 @@ struct ImportProcessTests {
     #expect(step(SystemErrorCode.notFound) == "install gzip")
     #expect(step(SystemErrorCode.tooManyOpenFiles).contains("ulimit -n"))
     #expect(!step(SystemErrorCode.accessDenied).contains("install"))
+    func missing(_ program: String) -> String {
+      ChildProgram.nextStep(
+        after: .refused("start", program, code: SystemErrorCode.notFound), starting: program)
+    }
+    #expect(missing("grep -q x") == "give the program and its arguments as words of their own: grep -q x")
+    #expect(missing("./check.sh") == "check the path of the program")
+    #expect(missing("/usr/bin/my grep") == "check the path of the program")
+  }
+
+  @Test func `what a program says is one line, without tabs, and without a semicolon after what announces`() {
+    let git = """
+      fatal: detected dubious ownership in repository at '/x'
+      To add an exception for this directory, call:
+
+      \tgit config --global --add safe.directory /x
+
+      """
+    #expect(
+      ChildProgram.oneLine(git)
+        == "fatal: detected dubious ownership in repository at '/x'; To add an exception for this directory, call: "
+        + "git config --global --add safe.directory /x")
+    #expect(ChildProgram.oneLine("a\r\n\t \n b\tc.\nd") == "a; b c. d")
+    #expect(ChildProgram.oneLine("\n\t\n") == "")
+  }
+
+  @Test func `a repository that git does not trust is refused with git's own advice, which can be run`()
+    throws
+  {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    sample.commit("one", [], at: 1_700_000_000)
+    try sample.finish()
+    guard chown(sample.path, 54_321, 54_321) == 0 else { return }
+    let result = try ImportProcess.run(
+      ImportProcess.command, ["import", folder.store, sample.path],
+      environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
+    #expect(result.code == ExitStatus.notFound, "\(result)")
+    #expect(
+      result.errors.contains("call: git config --global --add safe.directory \(sample.path)"), "\(result)")
+    #expect(!result.errors.contains(#"\u{"#), "\(result)")
+  }
+
+  @Test func `a path in an error is shortened in its middle`() async throws {
+    let folder = try ImportFolder()
+    let sample = try ImportGitSample(folder)
+    let path = "begin/" + String(repeating: "é", count: 3000) + "/end.txt"
+    sample.commit("one", [.file(Array(path.utf8), "1")], at: 1_700_000_000)
+    try sample.finish()
+    try sample.remove(
+      try sample.git(["rev-parse", "HEAD:" + path]).trimmingCharacters(in: .whitespacesAndNewlines))
+    let failure = try await folder.failure(of: [sample.path])
+    #expect(
+      failure.what.contains(" of begin/éé") && failure.what.contains("éé/end.txt is missing"), "\(failure)")
+    #expect(failure.what.count < 300, "\(failure)")
+    #expect(PeopleText.shortened("short") == "short")
+    #expect(PeopleText.shortened("0123456789", to: 10) == "0123456789")
+    #expect(PeopleText.shortened("0123456789a", to: 10) == "0123…789a")
   }
 
   @Test func `the bar says how much is done, how fast, and how long it will take`() {

@@ -1,6 +1,7 @@
 // What `bisect` found.
 
 internal import StrataEvents
+internal import StrataLog
 
 /// The append that was found, and all flips of the list if they were looked for.
 struct BisectReport {
@@ -10,19 +11,30 @@ struct BisectReport {
   private let opened: OpenedStore
   private let table: String
   private let flips: ListFlips?
-  /// Nil if there is none.
+  /// Nil if there is none. Of a commit that is several appends, the last one.
   private let append: RecordedAppend?
+  /// The first sequence of the append, or of the commit that it ends.
+  private let begin: UInt64?
   /// The first sequence of the earliest append that may be the one instead, if others could not be judged.
   private let earliest: UInt64?
 
   /// - Parameter append: the first append that gave the list its first item; nil if none did.
   init(_ opened: OpenedStore, table: String, _ flips: ListFlips, _ append: RecordedAppend?) {
-    (self.opened, self.table, self.flips, self.append, earliest) = (opened, table, flips, append, nil)
+    self.init(opened, table: table, flips, append, orAfter: nil)
   }
 
   init(_ opened: OpenedStore, table: String, _ append: RecordedAppend, orAfter earliest: UInt64?) {
-    (self.opened, self.table, self.append, self.earliest) = (opened, table, append, earliest)
-    flips = nil
+    self.init(opened, table: table, nil, append, orAfter: earliest)
+  }
+
+  private init(
+    _ opened: OpenedStore, table: String, _ flips: ListFlips?, _ append: RecordedAppend?,
+    orAfter earliest: UInt64?
+  ) {
+    (self.opened, self.table, self.flips, self.append, self.earliest) = (
+      opened, table, flips, append, earliest
+    )
+    begin = append.map { SplitCommits.begin(of: $0, in: opened.log) }
   }
 
   /// Whether the list has items at the begin of the range.
@@ -37,7 +49,7 @@ struct BisectReport {
     } else if listsFlips {
       try writeFlips(options.people.text, to: &writer)
     } else if let append {
-      writeText(append, options, to: &writer)
+      try writeText(append, options, to: &writer)
     }
   }
 
@@ -49,7 +61,7 @@ struct BisectReport {
     line.field("table", table)
     line.field("first", append?.sequences.upperBound)
     if let sequences = append?.sequences {
-      line.array("append", [sequences.lowerBound, sequences.upperBound].map { Array("\($0)".utf8) })
+      line.array("append", [begin ?? sequences.lowerBound, sequences.upperBound].map { Array("\($0)".utf8) })
     } else {
       line.null("append")
     }
@@ -76,9 +88,11 @@ struct BisectReport {
     }
   }
 
-  private func writeText(_ append: RecordedAppend, _ options: OutputOptions, to writer: inout OutputWriter) {
+  private func writeText(
+    _ append: RecordedAppend, _ options: OutputOptions, to writer: inout OutputWriter
+  ) throws {
     let people = options.people.text
-    let sequences = append.sequences
+    let sequences = (begin ?? append.sequences.lowerBound)...append.sequences.upperBound
     func range(from first: UInt64) -> String {
       first == sequences.upperBound ? "\(first)" : "\(first)…\(sequences.upperBound)"
     }
@@ -89,19 +103,33 @@ struct BisectReport {
     if let id = flips?.first?.id {
       lines.append(("row", people.colored(PeopleText.printable("\(table)/\(id)"), .cyan)))
     }
-    lines.append(("events", PeopleText.count(append.events.count)))
+    let count = sequences.count
+    lines.append(("events", PeopleText.count(count)))
     writer.bytes += KeyedText.lines(lines).utf8
     var printer = EventPrinter(options, isEndless: false)
     // Of many events, the ones about the row are shown in any case.
     let row = flips?.first?.id.map { StreamName(category: table, id: $0) }
-    for (index, event) in append.events.enumerated() where index < Self.eventsShownMax || event.stream == row
-    {
-      printer.add(event, of: append, to: &writer.bytes)
+    var sequence = sequences.lowerBound
+    while sequence <= sequences.upperBound {
+      let part = sequence == append.sequences.lowerBound ? append : try self.part(holding: sequence)
+      for (index, event) in part.events.enumerated()
+      where index < Self.eventsShownMax && sequence == sequences.lowerBound || event.stream == row {
+        printer.add(event, of: part, to: &writer.bytes)
+      }
+      sequence = part.sequences.upperBound + 1
     }
     printer.end(to: &writer.bytes)
-    guard append.events.count > Self.eventsShownMax else { return }
+    guard count > Self.eventsShownMax else { return }
     let store = PeopleText.shellWord(PeopleText.printable(opened.path))
     writer.bytes +=
       "and more: logreplay log \(store) \(sequences.lowerBound - 1)..\(sequences.upperBound)\n".utf8
+  }
+
+  /// One of the appends of a commit.
+  private func part(holding sequence: UInt64) throws(CommandFailure) -> RecordedAppend {
+    do throws(StoreError) {
+      guard let append = try opened.store.appendBlocking(holding: sequence) else { throw .closed }
+      return append
+    } catch { throw opened.failure(error) }
   }
 }

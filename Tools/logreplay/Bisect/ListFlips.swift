@@ -32,6 +32,7 @@ struct ListFlips {
     guard findsAll || !begins else { return }
     let identity = replay.query.list.definition.identity
     let table = replay.table
+    let commits = SplitCommits(replay.opened.log)
     var (hasItems, reached, flips) = (begins, begin.sequence, [ListFlip]())
     do {
       try replay.runByAppend(through: end) { set in
@@ -42,6 +43,7 @@ struct ListFlips {
             at: replay.opened.path, next: "run the command again")
         }
         reached = set.sequence
+        guard !commits.goesOn(after: set.sequence) else { return }
         let count = set.contains(table) ? set[table].view(identity)?.count ?? 0 : 0
         guard (count > 0) != hasItems else { return }
         hasItems.toggle()

@@ -122,7 +122,9 @@ struct BisectCommand: BlockingCommand, PointCommand {
     throw CommandFailure(
       ExitStatus.usage, "appends are looked at as wholes, and seq \(point.sequence) is inside one",
       at: option,
-      next: "give \(inside.lowerBound - 1), before that append, or \(inside.upperBound), after it")
+      next: inside.upperBound > point.sequence
+        ? "give \(inside.lowerBound - 1), before that append, or \(inside.upperBound), after it"
+        : "give \(inside.lowerBound - 1), before that commit, or import the rest of it first")
   }
 
   /// What was found, and whether rows or appends were left out meanwhile.
@@ -172,18 +174,24 @@ struct BisectCommand: BlockingCommand, PointCommand {
         ExitStatus.negative, "the program \(said), which is --\(option)", at: run[0],
         next: "give a --good that it calls good, and a --bad that it calls bad")
     }
-    var search = HalvingSearch(good: try ordinal(of: begin, opened), bad: try ordinal(of: end, opened))
+    let commits = SplitCommits(opened.log)
+    var search = HalvingSearch(
+      good: commits.step(ofOrdinal: try ordinal(of: begin, opened)),
+      bad: commits.step(ofOrdinal: try ordinal(of: end, opened)))
     while let next = search.next {
-      let append = try append(ordinal: next, opened)
+      let append = try append(ordinal: commits.ordinal(ofStep: next), opened)
       let point = ResolvedPoint(sequence: append.sequences.upperBound, time: append.ownTime)
       search.note(try verdict(at: point), of: next)
     }
     let leavesOut = last.map { ListProblems.report($0) } ?? false
     let isShort = search.bad - search.good > 1
-    let earliest = try isShort ? append(ordinal: search.good + 1, opened).sequences.lowerBound : nil
+    // The appends of one commit are one: what is after the last good one begins the next.
+    let earliest =
+      try isShort
+      ? append(ordinal: commits.ordinal(ofStep: search.good) + 1, opened).sequences.lowerBound : nil
+    let bad = try append(ordinal: commits.ordinal(ofStep: search.bad), opened)
     return (
-      BisectReport(
-        opened, table: last?.table ?? "", try append(ordinal: search.bad, opened), orAfter: earliest),
+      BisectReport(opened, table: last?.table ?? "", bad, orAfter: earliest),
       isShort || leavesOut
     )
   }

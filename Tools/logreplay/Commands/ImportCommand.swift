@@ -29,7 +29,22 @@ struct ImportCommand: AsyncParsableCommand {
       holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
       the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
       replacement characters. A path that is not UTF-8, or that begins with a double quote, becomes an id as git \
-      quotes it, with "quoted":true. The size of a submodule is null.
+      quotes it, with "quoted":true. An id has at most 1,019 bytes: that of a longer path is its first bytes, ~, and \
+      a hash, with the whole path as "path". The size of a submodule is null.
+
+      If the last commit that was imported is merged by one whose first parent is another, as a pull does it, that \
+      merge is one append of what differs from that last commit, which git.commit names as "comparedWith". The \
+      commits that came with it have no appends: up to 1,000 have an event git.merged that names it. A commit that \
+      changes too much for one append becomes several, HASH.1, HASH.2 and so on, of which the last has the id HASH; \
+      head~N and bisect count them as one.
+
+      The time of an append is the committer's, also where it is before that of the commit before. Where git cannot \
+      read it, or it is not from 1970 to 2262, it is that of the commit before, and git.commit has the line as \
+      "committerLine".
+
+      The history is what its commits say: grafts and git replace do not count. Of a shallow clone it would begin in \
+      the middle, so it is imported only with --shallow. Nothing is fetched, and no program is started that the \
+      repository's settings name.
 
       Exit codes: 3 bad lines were skipped, 64 usage, 65 a bad or changed line, 66 no such file, 73 the store cannot \
       be created, 74 an I/O error or a full disk, 75 the store is open in another process.
@@ -71,11 +86,14 @@ struct ImportCommand: AsyncParsableCommand {
   var skipBad = false
 
   @Flag(
-    help: "Import even if the first new time is earlier than the store's last one; raise it to that.")
+    help: "jsonl: import even if the first new time is earlier than the store's last one; raise it to that.")
   var clampTime = false
 
   @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
   var ref: String?
+
+  @Flag(help: "git: import a shallow clone: its first commit includes all before it.")
+  var shallow = false
 
   @OptionGroup var wait: LockWaitOptions
 
@@ -98,7 +116,7 @@ struct ImportCommand: AsyncParsableCommand {
       try withoutBrokenPipeSignal { () throws(CommandFailure) in
         switch try formatOfFile() {
         case .jsonl: try importLines(note)
-        case .git: try importGit()
+        case .git: try importGit(note)
         }
       }
     }
@@ -201,7 +219,9 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func lineChoices() throws(CommandFailure) -> ImportLines.Choices {
-    guard ref == nil else { throw usage("--ref applies only to git", next: "leave it out") }
+    guard ref == nil, !shallow else {
+      throw usage("--ref and --shallow apply only to git", next: "leave them out")
+    }
     guard let table else { throw usage("the table is missing", next: "name it with --table") }
     guard !table.isEmpty, !table.utf8.contains(UInt8(ascii: "/")), !StoreTables.isInternal(table) else {
       throw usage(
@@ -229,20 +249,29 @@ struct ImportCommand: AsyncParsableCommand {
 
   // MARK: git
 
-  private func importGit() throws(CommandFailure) -> ImportReport {
-    guard table == nil || table == "file", id == nil, time == nil, source == nil, !merge, !skipBad else {
+  private func importGit(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
+    guard table == nil || table == "file", id == nil, time == nil, source == nil, !merge, !skipBad, !clampTime
+    else {
       throw usage(
-        "--table, --id, --time, --source, --merge and --skip-bad apply only to JSON lines",
+        "--table, --id, --time, --source, --merge, --skip-bad and --clamp-time apply only to JSON lines",
         next: "leave them out: a repository's files become the table file, with their paths as ids")
     }
     let repository = ImportGitRepository(file)
     let head = try repository.resolve(ref ?? "HEAD")
+    let isShallow = try repository.isShallow()
+    guard shallow || !isShallow else {
+      throw CommandFailure(
+        ExitStatus.corrupt,
+        "the repository is a shallow clone: its first commit would seem to have made all files", at: file,
+        next: "fetch the rest of its history with git fetch --unshallow, or import what is there with "
+          + "--shallow")
+    }
     var options = options
-    // A commit is always one append, however large, up to the limit of the format.
+    // A commit is one append up to the limit of the format.
     options.appendSizeMax = FormatLimits.rawLengthMax - AppendDraft.headLengthMax
     let store = try openStore(options)
     defer { try? store.closeBlocking() }
-    let history = try ImportGitHistory(repository, head: head, into: store, clampsTime: clampTime)
+    let history = try ImportGitHistory(repository, head: head, into: store, isShallow: isShallow, note: note)
     let report = try history.importAll()
     extendState(of: store)
     return report

@@ -17,6 +17,8 @@ struct ImportReport: Equatable {
   /// The first and the last appended sequence; nil if nothing was appended.
   var first: UInt64?
   var last: UInt64?
+  /// What only an import of a git history counts.
+  var git: ImportGitCounts?
 
   /// Adds the results of appends.
   mutating func add(_ progress: AppendRun.Progress) {
@@ -32,7 +34,7 @@ struct ImportReport: Equatable {
       ("read", read), ("appended", appended), ("known", known), ("skipped", skipped), ("first", first),
       ("last", last), ("raised", raised),
     ].map { name, number in "\"\(name)\":" + (number.map { String($0) } ?? "null") }
-    return "{\"schema\":1," + numbers.joined(separator: ",") + "}"
+    return "{\"schema\":1," + (numbers + (git?.json ?? [])).joined(separator: ",") + "}"
   }
 
   var short: String {
@@ -41,6 +43,7 @@ struct ImportReport: Equatable {
       text += first == last ? " as sequence \(first)" : " as sequences \(first)…\(last)"
     }
     text += ", \(known) known, \(skipped) skipped"
+    if let git { return text + git.short(raised: raised) }
     if raised > 0 { text += ", \(raised) \(raised == 1 ? "time" : "times") raised to the one before" }
     return text
   }

@@ -44,6 +44,12 @@ struct StoreTables {
       damage = opened.failure(error)
     }
     do throws(CommandFailure) { try opened.throwDamage() } catch { damage = damage ?? error }
+    // A git history has its table, also if no commit of it has a file.
+    if !found.contains(Self.ofFiles), let types = try? opened.log.index.types(prefix: Self.commit, limit: 1),
+      types.first?.name == Self.commit
+    {
+      found.insert(Self.ofFiles)
+    }
     if found.isEmpty, let damage { throw damage }
     let names = found.sorted { $0.lexicographicallyPrecedes($1) }
     return (names.map { String(decoding: $0, as: UTF8.self) }, damage)
@@ -52,6 +58,9 @@ struct StoreTables {
   private static let types = [DocumentEvent.put, DocumentEvent.merge, DocumentEvent.delete].map {
     Array($0.utf8)
   }
+
+  private static let ofFiles = Array("file".utf8)
+  private static let commit = Array("git.commit".utf8)
 
   private static func isDocument(_ type: UnsafeRawBufferPointer) -> Bool {
     types.contains { type.elementsEqual($0) }

@@ -56,6 +56,13 @@ struct PeopleText: Sendable {
     return result
   }
 
+  /// The text, without its middle if it is long: what the end of a path says is as telling as its begin.
+  static func shortened(_ text: String, to countMax: Int = 160) -> String {
+    guard text.utf8.count > countMax, text.count > countMax else { return text }
+    let half = (countMax - 1) / 2
+    return "\(text.prefix(half))…\(text.suffix(half))"
+  }
+
   /// The text as one word of a shell.
   static func shellWord(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"

@@ -20,13 +20,15 @@ enum ChildEnvironment {
     entries { $0 != "GZIP" && $0 != "LC_ALL" && $0 != "LANGUAGE" } + ["LC_ALL=C"]
   }
 
-  /// For git: no locale, no pager, no prompts, no replaced objects, no optional locks.
+  /// For git: no locale, no pager, no prompts, no optional locks; neither replaced objects nor grafts; and nothing is
+  /// fetched, also by a git that does not know the variable that forbids it: it then may use no protocol.
   static var git: [String] {
     entries { name in
       name != "LC_ALL" && name != "LANGUAGE" && (!name.hasPrefix("GIT_") || keptForGit.contains(name))
     } + [
       "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
-      "GIT_NO_REPLACE_OBJECTS=1",
+      "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
+      "GIT_ALLOW_PROTOCOL=none", "GIT_ADVICE=0",
     ]
   }
 

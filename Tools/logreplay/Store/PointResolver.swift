@@ -48,13 +48,42 @@ final class PointResolver {
     if let inside = found.inside {
       Terminal.note("seq \(found.sequence) is inside the append \(inside.lowerBound)…\(inside.upperBound)")
     }
-    return found
+    return try noting(found)
+  }
+
+  /// The point, which is inside of a commit if it is at the end of an append after which the commit goes on. Says so.
+  private func noting(_ point: ResolvedPoint) throws -> ResolvedPoint {
+    guard point.inside == nil, point.sequence >= log.mark.logBegin, point.sequence > 0,
+      let append = try failing({ () throws(StoreError) in
+        try store.store.appendBlocking(holding: point.sequence)
+      }), let id = append.id, let part = SplitCommits.part(id: id.utf8)
+    else { return point }
+    // The id may have a part of the hash only.
+    var hash = part.hash
+    if case .string(let whole)? = try? append.events.first?.metadata()["commit"], whole.hasPrefix(hash) {
+      hash = whole
+    }
+    let ends = try failing { () throws(StoreError) -> (UInt64?, AppendPlace?) in
+      let first = try log.index.first(ofID: Array(SplitCommits.id(of: hash, part: 1).utf8))
+      let last = try log.index.first(ofID: Array(hash.utf8))
+      return (first, try last.flatMap { sequence throws(StoreError) in try log.append(holding: sequence) })
+    }
+    var point = point
+    let first = ends.0 ?? append.sequences.lowerBound
+    let last = max(ends.1?.last ?? 0, point.sequence)
+    point.inside = first...last
+    Terminal.note(
+      "seq \(point.sequence) is inside the commit \(hash), after the first \(counted(part.number, "append")) of it: "
+        + (ends.1 == nil
+          ? "the rest is not in the store; import the repository again"
+          : "it is whole at seq \(last), id:\(hash)"))
+    return point
   }
 
   /// The visible end, used if no point is given.
   func head() throws -> ResolvedPoint {
     dependsOnEnd = true
-    return try place(log.mark.sequence, "head")
+    return try noting(try place(log.mark.sequence, "head"))
   }
 
   /// The point that a cursor names. Throws if the log up to there is not the one that the cursor was taken from.
@@ -84,11 +113,15 @@ final class PointResolver {
       return try place(mark.sequence, text)
     case .back(let count):
       dependsOnEnd = true
-      guard count <= mark.appends else { throw missing("\(text) is before the beginning of the log") }
-      if count == mark.appends { return try place(0, text) }
-      guard
-        let append = try failing({ () throws(StoreError) in try log.append(ordinal: mark.appends - count) })
-      else { throw missing("\(text) is before the beginning of the log") }
+      let commits = SplitCommits(log)
+      let steps = commits.step(ofOrdinal: mark.appends)
+      guard count <= steps else { throw missing("\(text) is before the beginning of the log") }
+      if count == steps { return try place(0, text) }
+      if count == 0 { return try place(mark.sequence, text) }
+      let ordinal = commits.ordinal(ofStep: steps - count)
+      guard let append = try failing({ () throws(StoreError) in try log.append(ordinal: ordinal) }) else {
+        throw missing("\(text) is before the beginning of the log")
+      }
       return ResolvedPoint(append)
     case .first:
       guard mark.sequence >= mark.logBegin else { throw missing("the store is empty") }
@@ -145,11 +178,18 @@ final class PointResolver {
     }) {
       return ResolvedPoint(place)
     }
-    let ids = try failing { () throws(StoreError) in
-      try log.index.ids(prefix: Array(id.utf8), limit: Self.idsShownMax + 1)
+    // All appends of a commit are one, with the id of the last one that is there.
+    var found: [String: String] = [:]
+    try failing { () throws(StoreError) in
+      try log.index.forEachID(prefix: Array(id.utf8)) { bytes in
+        let name = String(decoding: bytes, as: UTF8.self)
+        let isOfCommit = ImportGitHash.isOne(bytes) || SplitCommits.part(id: bytes) != nil
+        found[isOfCommit ? String(name.prefix(ImportGitHash.lengthMin)) : name] = name
+        return found.count <= Self.idsShownMax
+      }
     }
-    let names = ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
-    guard let only = names.first else { throw missing("no append has an id that begins with '\(id)'") }
+    let names = found.values.sorted()
+    guard let only = names.first else { throw try missing(id: id) }
     guard names.count == 1 else {
       let shown = names.prefix(Self.idsShownMax).map { "id:\(PeopleText.printable($0))" }
       throw CommandFailure(
@@ -159,6 +199,36 @@ final class PointResolver {
     }
     dependsOnEnd = true
     return try find(id: only)
+  }
+
+  /// The error for an id that no append has. Of a git history, not every commit has an append.
+  private func missing(id: String) throws -> CommandFailure {
+    var failure = missing("no append has an id that begins with '\(id)'")
+    guard failure.code == ExitStatus.notFound, id.utf8.count >= 4, id.utf8.allSatisfy(ImportGitHash.isDigit)
+    else {
+      return failure
+    }
+    let (streams, types) = try failing { () throws(StoreError) in
+      (
+        try log.index.streams(prefix: Array("commit/\(id)".utf8), limit: 2),
+        try log.index.types(prefix: Array("git.commit".utf8), limit: 1)
+      )
+    }
+    guard !types.isEmpty else { return failure }
+    failure.next =
+      "an import makes appends of the commits along first parents: for a commit of another branch, give id: and the "
+      + "merge that brought it; \(available)"
+    guard streams.count == 1, let name = streams.first?.name else { return failure }
+    let append = try failing { () throws(StoreError) -> RecordedAppend? in
+      guard let sequence = try log.index.parts(of: name, after: 0).last?.sequences.last else { return nil }
+      return try store.store.appendBlocking(holding: sequence)
+    }
+    guard let event = append?.events.first(where: { Array($0.stream.text.utf8) == name }),
+      event.type == SplitCommits.mergedType, case .string(let merge)? = try? event.document()["append"]
+    else { return failure }
+    failure.what = "the commit \(event.stream.id) is in the history, but has no append of its own"
+    failure.next = "it came with a merge: give id:\(merge)"
+    return failure
   }
 
   /// A sequence up to which all appends have times before a given one: those that were committed before it.

@@ -1,49 +1,87 @@
 // Imports a git history: one append per commit, oldest first, each commit once.
 
+internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 
 /// Imports the commits along first parents that the store does not have yet.
 ///
-/// The commits in the store must be the beginning of this history, and the store must hold no other commits. The state
-/// after the last known commit is then that commit's tree, and the following commits apply to it.
+/// The last commit that the store has must be in this history. If it is not along first parents, as after a pull that
+/// merged it, the first commit along them that has it in its own history is compared with it, and the import goes on
+/// from there.
 final class ImportGitHistory {
+  /// What is to be imported.
+  private enum Plan {
+    /// The head is in the history of this commit, the last one of the store.
+    case nothing(last: String)
+    /// The commits along first parents after this one; nil for all.
+    case after(String?)
+    /// The first of them that has the store's last commit in its history, and those after it.
+    case merge(String, comparedWith: String)
+  }
+
+  /// The most commits without appends that are recorded one by one with the merge that they came with.
+  private static let othersMax = 1000
+
   private let repository: ImportGitRepository
   private let head: String
   private let store: EventStore
   private let run: AppendRun
-  private let clampsTime: Bool
+  private let isShallow: Bool
+  private let note: (String) -> Void
   private var encoder: ImportGitEncoder
   private var sizes: ImportGitSizes?
+  private var headers: ImportGitHeaders?
+  private var future = ImportFutureTime(now: systemNanoseconds())
   private var report = ImportReport(unit: "commits")
+  private var counts = ImportGitCounts()
   private var progress = ImportProgress(unit: "commits")
   /// The number of commits in the history, counted before any is read.
   private var count: UInt64 = 0
-  /// The last commit that the store has.
+  /// The last commit that was read, or that the store has, and its own time.
   private var base: String?
+  private var time: Int64 = 0
+  /// A commit that must be the first one, because the store has some of its appends.
+  private var unfinished: String?
 
   init(
-    _ repository: ImportGitRepository, head: String, into store: EventStore, clampsTime: Bool
+    _ repository: ImportGitRepository, head: String, into store: EventStore, isShallow: Bool,
+    note: @escaping (String) -> Void
   ) throws(CommandFailure) {
     self.repository = repository
     self.head = head
     self.store = store
-    self.clampsTime = clampsTime
-    encoder = ImportGitEncoder(options: store.log.options, place: repository.path)
+    self.isShallow = isShallow
+    self.note = note
+    encoder = ImportGitEncoder(options: store.log.options)
     do throws(StoreError) { run = try store.log.run() } catch { throw CommandFailure(error) }
   }
 
   /// Imports everything, or everything before the first commit that cannot be imported.
   func importAll() throws(CommandFailure) -> ImportReport {
-    try findBase()
-    report.known = report.read
+    let plan = try plan()
+    let known = report.read
     var problem: CommandFailure?
-    if report.known < count {
-      do throws(CommandFailure) { try readAll() } catch { problem = error }
-    }
+    do throws(CommandFailure) {
+      switch plan {
+      case .nothing(let last) where last == head: break
+      case .nothing(let last):
+        note(
+          "logreplay: \(head) is in the history of \(last), which the store has: there is nothing to import")
+      case .after: try readAll()
+      case .merge(let hash, let last):
+        try take(try merge(hash, comparedWith: last))
+        try readAll()
+      }
+    } catch { problem = error }
     let outcome = run.drain()
     progress.end()
     report.add(outcome)
+    // A commit is counted once, however many appends it is, and when its last one is there.
+    report.known = known
+    report.appended = (outcome.failure.map { $0.label - 1 } ?? report.read) - known
+    counts.ahead = future.count
+    report.git = counts
     if let failure = outcome.failure {
       var error = CommandFailure(failure.error)
       error.what = "commit \(failure.label) of \(count) could not be appended: \(error.what)"
@@ -60,31 +98,153 @@ final class ImportGitHistory {
 
   private var stayed: String {
     let count = report.appended + report.known
-    return count == 0 ? "" : " (of this history, \(count) commits are in the store)"
+    return count == 0
+      ? "" : " (of this history, \(counted(count, "commit")) \(count == 1 ? "is" : "are") in the store)"
   }
+
+  // MARK: Plan
+
+  private func plan() throws(CommandFailure) -> Plan {
+    let line = try ImportGitLine(store)
+    unfinished = line.unfinished
+    guard let last = line.last else {
+      count = UInt64(try repository.answer(["rev-list", "--first-parent", "--count", head, "--"]) ?? "") ?? 0
+      return .after(nil)
+    }
+    (base, time) = (last.hash, last.time)
+    report.read = UInt64(line.commits.count)
+    count = report.read
+    let isBefore = try repository.isCommit(head, in: last.hash)
+    let isAfter = isBefore ? true : try repository.isCommit(last.hash, in: head)
+    guard isAfter else {
+      throw try line.otherHistory(than: head, in: repository)
+    }
+    try line.check(in: repository)
+    if isBefore { return .nothing(last: last.hash) }
+    let (new, parent) = try newCommits(after: last.hash)
+    guard parent != last.hash else {
+      count += UInt64(new.count)
+      return .after(last.hash)
+    }
+    // All commits after the first that has it in its history have it too.
+    var (low, high) = (0, new.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if try repository.isCommit(last.hash, in: new[middle]) { high = middle } else { low = middle + 1 }
+    }
+    count += UInt64(new.count - low)
+    return .merge(new[low], comparedWith: last.hash)
+  }
+
+  /// The commits along first parents that are not in the history of a commit, oldest first, and the first parent of the
+  /// oldest.
+  private func newCommits(after last: String) throws(CommandFailure) -> (hashes: [String], parent: String?) {
+    let child = try repository.start([
+      "rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", "^" + last, head, "--",
+    ])
+    let lines = ImportPieces(child, separator: 0x0A, of: repository)
+    var hashes: [String] = []
+    var parent: String?
+    while let bytes = try lines.next() {
+      let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2).map {
+        String(decoding: $0, as: UTF8.self)
+      }
+      if hashes.isEmpty, words.count > 1 { parent = words[1] }
+      hashes += words.prefix(1)
+    }
+    try repository.finish(child)
+    return (hashes, parent)
+  }
+
+  /// The merge with which the import goes on.
+  private func merge(
+    _ hash: String, comparedWith last: String
+  ) throws(CommandFailure) -> ImportGitCommit {
+    var commit = try ImportGitLog.commit(hash, comparedWith: last, in: repository)
+    let child = try repository.start(["rev-list", "--end-of-options", "^" + last, hash, "--"])
+    let others = ImportPieces(child, separator: 0x0A, of: repository)
+    // The merge itself is the first.
+    _ = try others.next()
+    while let bytes = try others.next() {
+      commit.remarks.otherCount += 1
+      guard commit.remarks.others.count < Self.othersMax else { continue }
+      commit.remarks.others.append(String(decoding: bytes, as: UTF8.self))
+    }
+    try repository.finish(child)
+    counts.merge = ImportGitCounts.Merge(
+      commit: hash, comparedWith: last, others: UInt64(commit.remarks.otherCount))
+    return commit
+  }
+
+  // MARK: Commits
 
   private func readAll() throws(CommandFailure) {
     let log = try ImportGitLog(repository, from: base, to: head)
-    var comparesTime = report.read == 0 ? true : try store.endsAtOwnTime()
     while let commit = try log.next() {
       guard commit.parents.first == base || base == nil else {
         throw CommandFailure(
           ExitStatus.corrupt, "the first parent of \(commit.hash) is not the commit before it, \(base ?? "")",
           at: repository.path, next: "import again when the repository is not being rewritten")
       }
-      if comparesTime { try compareTime(commit) }
-      comparesTime = false
-      report.read += 1
-      let draft = try encoder.draft(commit, sizes: try sizes(of: commit))
-      do throws(StoreError) {
-        guard try run.add(draft, label: report.read) else { return }
-      } catch {
-        throw CommandFailure(error)
-      }
-      base = commit.hash
-      let (done, all) = (Double(report.read), Double(max(1, count)))
-      progress.update(report.read) { done / all }
+      guard try take(commit) else { return }
     }
+  }
+
+  /// Submits a commit. Returns false if an earlier one has failed.
+  @discardableResult
+  private func take(_ commit: ImportGitCommit) throws(CommandFailure) -> Bool {
+    guard unfinished.map({ commit.hash.hasPrefix($0) }) ?? true else {
+      throw CommandFailure(
+        ExitStatus.corrupt,
+        "the store has a part of the commit \(unfinished ?? ""), which is not the next one, "
+          + "\(commit.hash)",
+        at: repository.path,
+        next: "import first the history that was interrupted, with --ref \(unfinished ?? "")")
+    }
+    unfinished = nil
+    var commit = commit
+    try remark(&commit)
+    if let own = commit.committed.nanoseconds {
+      time = own
+      if let text = future.naming(own, of: "commit \(commit.hash)") { note(text) }
+    } else {
+      counts.undated += 1
+    }
+    let sizes = try sizes(of: commit)
+    var appends: UInt64 = 0
+    var goesOn = true
+    try encoder.encode(commit, sizes: sizes, time: time) { draft throws(CommandFailure) in
+      appends += 1
+      do throws(StoreError) {
+        if goesOn { goesOn = try run.add(draft, label: report.read + 1) }
+      } catch {
+        var failure = CommandFailure(error)
+        failure.place = "commit \(commit.hash) of \(repository.path)"
+        throw failure
+      }
+    }
+    report.read += 1
+    if appends > 1 { counts.split += 1 }
+    base = commit.hash
+    let (done, all) = (Double(report.read), Double(max(1, count)))
+    progress.update(report.read) { done / all }
+    return goesOn
+  }
+
+  /// Adds what the header says and git does not print, and the parents that a shallow repository lacks.
+  private func remark(_ commit: inout ImportGitCommit) throws(CommandFailure) {
+    commit.remarks.isShallow = isShallow && base == nil
+    let isDated = commit.committed.isWhole && commit.committed.nanoseconds != nil
+    guard !isDated || !commit.authored.isWhole || commit.remarks.isShallow else { return }
+    let asked: ImportGitHeaders
+    if let headers { asked = headers } else { asked = try ImportGitHeaders(repository) }
+    headers = asked
+    let lines = try asked.lines(["author", "committer", "parent"], of: commit.hash)
+    if !commit.authored.isWhole { commit.remarks.authorLine = lines[0] ?? "" }
+    if !isDated { commit.remarks.committerLine = lines[1] ?? "" }
+    // The first commit of a repository that is whole is the same as without --shallow.
+    if commit.remarks.isShallow { commit.remarks.isShallow = lines[2] != nil }
+    if commit.remarks.isShallow { counts.begin = commit.hash }
   }
 
   private func sizes(of commit: ImportGitCommit) throws(CommandFailure) -> [Int64] {
@@ -95,110 +255,11 @@ final class ImportGitHistory {
     sizes = asked
     let found = try asked.sizes(of: changes.map(\.blob))
     if let index = found.firstIndex(of: nil) {
+      let path = PeopleText.shortened(ImportGitPath(changes[index].path).text)
       throw CommandFailure(
-        ExitStatus.inputOutput,
-        "the blob \(changes[index].blob) of \(ImportGitPath(changes[index].path).text) is missing or damaged",
-        at: "commit \(commit.hash) of \(repository.path)",
-        next: "run git fsck there, restore the blob or use a full clone, and import again")
+        ExitStatus.inputOutput, "the blob \(changes[index].blob) of \(path) is missing or damaged",
+        at: "commit \(commit.hash) of \(repository.path)", next: repository.remedy)
     }
     return found.compactMap { $0 }
-  }
-
-  private func compareTime(_ commit: ImportGitCommit) throws(CommandFailure) {
-    guard !clampsTime, let last = store.lastTime, let seconds = commit.seconds,
-      seconds < last.nanoseconds / 1_000_000_000
-    else { return }
-    throw CommandFailure(
-      ExitStatus.corrupt,
-      "the store's head (\(last)) is later than the commit (\(commit.committed)), and times never run backwards",
-      at: repository.path, next: "import into a new store, or raise the times to the head's with --clamp-time"
-    )
-  }
-
-  // MARK: What the store has
-
-  /// Walks the history once, oldest first. The commits that the store has must be its beginning.
-  private func findBase() throws(CommandFailure) {
-    let child = try repository.start([
-      "rev-list", "--first-parent", "--reverse", "--end-of-options", head, "--",
-    ])
-    let hashes = ImportPieces(child, separator: 0x0A, of: repository)
-    var firstUnknown: String?
-    while let bytes = try hashes.next() {
-      count += 1
-      let hash = String(decoding: bytes, as: UTF8.self)
-      guard try isKnown(bytes) else {
-        firstUnknown = firstUnknown ?? hash
-        continue
-      }
-      if let firstUnknown {
-        throw CommandFailure(
-          ExitStatus.corrupt, "the store has \(hash), but not \(firstUnknown), which comes before it",
-          at: repository.path, next: "import the history into a new store")
-      }
-      base = hash
-      report.read += 1
-    }
-    try repository.finish(child)
-    try refuseOtherHistory()
-  }
-
-  private func isKnown(_ hash: [UInt8]) throws(CommandFailure) -> Bool {
-    do throws(StoreError) { return try store.log.index.first(ofID: hash) != nil } catch {
-      throw CommandFailure(error)
-    }
-  }
-
-  /// Throws if the store has commits that were not found in the history.
-  private func refuseOtherHistory() throws(CommandFailure) {
-    let refusal: CommandFailure?
-    do throws(StoreError) {
-      let commits = try commitsOfStore()
-      refusal = UInt64(commits.count) > report.read ? try otherHistory(commits) : nil
-    } catch {
-      throw CommandFailure(error)
-    }
-    if let refusal { throw refusal }
-  }
-
-  /// The ids of all commits in the store, if there may be more than were found in the history; otherwise empty.
-  private func commitsOfStore() throws(StoreError) -> [[UInt8]] {
-    let index = store.log.index
-    var found: UInt64 = 0
-    try index.forEachID(prefix: []) { id in
-      if ImportGitHash.isOne(id) { found += 1 }
-      return true
-    }
-    guard found > report.read else { return [] }
-    var ids: [[UInt8]] = []
-    try index.forEachID(prefix: []) { id in
-      if ImportGitHash.isOne(id) { ids.append(Array(id)) }
-      return true
-    }
-    // Other appends may have similar ids; only a commit also has its stream.
-    var commits: [[UInt8]] = []
-    for id in ids where try index.revision(of: Array("commit/".utf8) + id) > 0 { commits.append(id) }
-    return commits
-  }
-
-  /// The error that names the first commit of the store that is not in the history.
-  private func otherHistory(_ commits: [[UInt8]]) throws(StoreError) -> CommandFailure {
-    let baseSequence = try store.log.index.first(ofID: Array((base ?? "").utf8)) ?? 0
-    var first: (sequence: UInt64, hash: String)?
-    for commit in commits {
-      guard let sequence = try store.log.index.first(ofID: commit), sequence > baseSequence else { continue }
-      if first.map({ sequence < $0.sequence }) ?? true {
-        first = (sequence, String(decoding: commit, as: UTF8.self))
-      }
-    }
-    let stray = first.map { "\($0.hash) (at sequence \($0.sequence))" } ?? "commits"
-    return CommandFailure(
-      ExitStatus.corrupt,
-      "the store has \(stray), which is not in the history of \(head) along first parents"
-        + (base.map { "; both have \($0)" } ?? ""),
-      at: repository.path,
-      next:
-        "import a rewritten or different history into a new store, or choose with --ref the history that was "
-        + "imported before")
   }
 }

@@ -7,18 +7,28 @@ struct ImportGitCommit: Equatable {
   var tree = ""
   var author = ""
   var authorEmail = ""
-  /// The author's time as git prints it, with its offset; empty if git cannot read it.
-  var authored = ""
+  var authored = ImportGitTime()
   var committer = ""
   var committerEmail = ""
-  var committed = ""
-  /// The committer's time as git prints it, in seconds since 1970; empty if git cannot read it.
-  var time = ""
+  var committed = ImportGitTime()
   var subject = ""
   var changes: [ImportGitChange] = []
+  /// What is to be said of the commit beside its own fields.
+  var remarks = ImportGitRemarks()
+}
 
-  /// The committer's time; nil if it is not known or does not fit.
-  var seconds: Int64? { Int64(time) }
+/// What is odd about a commit, or about its position in the history.
+struct ImportGitRemarks: Equatable {
+  /// Lines of the header, kept because their times do not say the same.
+  var authorLine: String?
+  var committerLine: String?
+  /// The commit whose tree the changes are against, where that is not the first parent's.
+  var comparedWith: String?
+  /// The commits that came with this one and have no appends: the newest ones, and the number of all.
+  var others: [String] = []
+  var otherCount = 0
+  /// Whether the repository lacks the commits before this one.
+  var isShallow = false
 }
 
 /// One path that differs.
@@ -34,7 +44,18 @@ struct ImportGitChange: Equatable {
 /// Parses commits from git's output. A commit is returned only when the next one begins or git has ended successfully,
 /// so a truncated commit is never returned.
 final class ImportGitLog {
-  private static let fields = ["%P", "%T", "%an", "%ae", "%aI", "%cn", "%ce", "%cI", "%ct", "%s"]
+  private static let fields = [
+    "%P", "%T", "%an", "%ae", "%at", "%ad", "%cn", "%ce", "%ct", "%cd", "%s",
+  ]
+  /// A time is printed as it is in the commit: in any other form, git ends at the first that its calendar lacks.
+  private static let format = [
+    "--date=raw", "--no-color", "--no-notes", "--no-mailmap", "--no-decorate", "--encoding=UTF-8",
+    "--format=tformat:commit %H" + fields.map { "%x00" + $0 }.joined(),
+  ]
+  private static let raw = [
+    "--raw", "-r", "-z", "--root", "--no-renames", "--no-abbrev", "--no-relative", "--ignore-submodules=none",
+    "-O/dev/null", "--no-ext-diff", "--no-textconv", "--no-color",
+  ]
   private static let mark = Array("commit ".utf8)
 
   private let repository: ImportGitRepository
@@ -49,15 +70,31 @@ final class ImportGitLog {
   ///   - base: the full hash of the commit after which to begin; nil for the whole history.
   init(_ repository: ImportGitRepository, from base: String?, to head: String) throws(CommandFailure) {
     self.repository = repository
-    let format = "--format=tformat:commit %H" + Self.fields.map { "%x00" + $0 }.joined()
     child = try repository.start(
-      [
-        "log", "--first-parent", "--reverse", "--diff-merges=first-parent", "--raw", "-r", "-z", "--root",
-        "--no-renames", "--no-abbrev", "--no-relative", "--ignore-submodules=none", "-O/dev/null",
-        "--no-ext-diff", "--no-textconv", "--no-color", "--no-notes", "--no-mailmap", "--no-decorate",
-        "--encoding=UTF-8", format, "--end-of-options",
-      ] + (base.map { ["^" + $0] } ?? []) + [head, "--"])
+      ["log", "--first-parent", "--reverse", "--diff-merges=first-parent"] + Self.raw + Self.format
+        + ["--end-of-options"] + (base.map { ["^" + $0] } ?? []) + [head, "--"])
     pieces = ImportPieces(child, separator: 0, of: repository)
+  }
+
+  /// Reads the output of a child that prints one commit, or the changes of one.
+  private init(_ repository: ImportGitRepository, _ arguments: [String]) throws(CommandFailure) {
+    self.repository = repository
+    child = try repository.start(arguments)
+    pieces = ImportPieces(child, separator: 0, of: repository)
+  }
+
+  /// One commit, with the paths that differ from the tree of another one than its first parent.
+  static func commit(
+    _ hash: String, comparedWith base: String, in repository: ImportGitRepository
+  ) throws(CommandFailure) -> ImportGitCommit {
+    let header = try ImportGitLog(
+      repository, ["log", "--no-walk", "--no-patch", "-z"] + format + ["--end-of-options", hash, "--"])
+    guard var commit = try header.next() else { throw header.notUnderstood }
+    let trees = try ImportGitLog(
+      repository, ["diff-tree"] + raw + ["--end-of-options", base, hash, "--"])
+    commit.changes = try trees.changes()
+    commit.remarks.comparedWith = base
+    return commit
   }
 
   /// The next commit, oldest first; nil at the end.
@@ -93,6 +130,19 @@ final class ImportGitLog {
     return commit
   }
 
+  /// The changes up to the end of the output.
+  private func changes() throws(CommandFailure) -> [ImportGitChange] {
+    var changes: [ImportGitChange] = []
+    do throws(CommandFailure) {
+      while let piece = try pieces.next() { changes.append(try readChange(piece)) }
+    } catch {
+      try repository.finish(child)
+      throw error
+    }
+    try repository.finish(child)
+    return changes
+  }
+
   private func readHeader(_ begin: [UInt8]) throws(CommandFailure) -> ImportGitCommit {
     var texts: [String] = []
     for _ in Self.fields {
@@ -101,13 +151,11 @@ final class ImportGitLog {
     }
     let hash = text(begin.dropFirst(Self.mark.count))
     guard begin.starts(with: Self.mark), ImportGitHash.isOne(hash.utf8) else { throw notUnderstood }
-    // Git prints %aI as it is where it cannot read the time.
-    let authored = texts[4] == "%aI" ? "" : texts[4]
     return ImportGitCommit(
       hash: hash, parents: texts[0].split(separator: " ").map { String($0) }, tree: texts[1],
-      author: texts[2],
-      authorEmail: texts[3], authored: authored, committer: texts[5], committerEmail: texts[6],
-      committed: texts[7], time: texts[8], subject: texts[9])
+      author: texts[2], authorEmail: texts[3], authored: ImportGitTime(seconds: texts[4], raw: texts[5]),
+      committer: texts[6], committerEmail: texts[7],
+      committed: ImportGitTime(seconds: texts[8], raw: texts[9]), subject: texts[10])
   }
 
   /// Parses `:OLDMODE NEWMODE OLDBLOB NEWBLOB STATUS`, and the path as the next piece. The first change of a commit

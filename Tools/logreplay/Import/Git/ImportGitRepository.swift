@@ -9,7 +9,9 @@ internal import StrataLog
   internal import Foundation
 #endif
 
-/// A git repository that is read.
+/// A git repository that is read, and from which nothing else is started: no program that its settings name, and no fetch.
+///
+/// Its history is what its commits say. Grafts and replaced objects do not count.
 struct ImportGitRepository {
   /// The folder, as the user gave it.
   let path: String
@@ -27,7 +29,10 @@ struct ImportGitRepository {
   func start(
     _ arguments: [String], input: ChildProgram.Input = .nothing
   ) throws(CommandFailure) -> ChildProgram {
-    let settings = ["-c", "log.showSignature=false", "-c", "core.quotePath=false"]
+    let settings = [
+      "-c", "log.showSignature=false", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false",
+      "-c", "core.hooksPath=/dev/null",
+    ]
     do throws(StoreError) {
       return try ChildProgram(
         "git", ["--no-pager", "-C", path] + settings + arguments, environment: ChildEnvironment.git,
@@ -65,7 +70,40 @@ struct ImportGitRepository {
     throw CommandFailure(
       ExitStatus.inputOutput,
       "git ended before its work was done" + (complaint.isEmpty ? "" : ": \(complaint)"),
-      at: path, next: "run git fsck there, and import again")
+      at: path, next: remedy)
+  }
+
+  /// What to do where git did not find an object.
+  var remedy: String {
+    isPartial
+      ? "this is a partial clone, and an import fetches nothing: complete it with git fetch --refetch --no-filter, and "
+        + "import again"
+      : "run git fsck there, restore what is missing or use a full clone, and import again"
+  }
+
+  /// Whether the repository may lack objects by intention, to be fetched when they are needed.
+  private var isPartial: Bool {
+    (try? answer([
+      "config", "--get-regexp", #"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$"#,
+    ]))
+    .flatMap { $0 } != nil
+  }
+
+  /// Whether the repository lacks the commits before some of its own.
+  func isShallow() throws(CommandFailure) -> Bool {
+    try answer(["rev-parse", "--is-shallow-repository"]) == "true"
+  }
+
+  /// Whether a commit is in the history of another one, or is that one. False where the repository lacks one of them.
+  func isCommit(_ hash: String, in descendant: String) throws(CommandFailure) -> Bool {
+    try start(["merge-base", "--is-ancestor", hash, descendant]).wait() == .code(0)
+  }
+
+  /// The first line that git prints; nil if it ends with an error.
+  func answer(_ arguments: [String]) throws(CommandFailure) -> String? {
+    let child = try start(arguments)
+    let line = try ImportPieces(child, separator: 0x0A, of: self).next() ?? []
+    return child.wait() == .code(0) ? String(decoding: line, as: UTF8.self) : nil
   }
 
   /// The failure for an error while reading from git or writing to it.
@@ -79,13 +117,17 @@ struct ImportGitRepository {
 
 /// Hashes of git objects as text.
 enum ImportGitHash {
-  /// Whether the text is a full hash: 40 digits for SHA-1, 64 for SHA-256.
+  /// The digits of SHA-1; SHA-256 has 64.
+  static let lengthMin = 40
+
+  /// Whether the text is a full hash.
   static func isOne(_ text: some Collection<UInt8>) -> Bool {
-    (text.count == 40 || text.count == 64)
-      && text.allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-      }
+    (text.count == lengthMin || text.count == 64) && text.allSatisfy(isDigit)
+  }
+
+  static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 }
 

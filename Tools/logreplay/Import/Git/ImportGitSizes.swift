@@ -19,7 +19,8 @@ final class ImportGitSizes {
     answers = ImportPieces(child, separator: 0x0A, of: repository)
   }
 
-  /// The sizes of blobs, in the order of `blobs`; nil for a blob that is missing or that git cannot read.
+  /// The sizes of blobs, in the order of `blobs`; nil for a blob that is missing or that git cannot read. At one that
+  /// would have to be fetched git ends, and there the sizes end.
   func sizes(of blobs: [String]) throws(CommandFailure) -> [Int64?] {
     var sizes: [Int64?] = []
     sizes.reserveCapacity(blobs.count)
@@ -34,6 +35,8 @@ final class ImportGitSizes {
       }
       for _ in round {
         guard let answer = try answers.next() else {
+          let blob = blobs[sizes.count]
+          if child.wait() != .code(0), child.complaint.contains(blob) { return sizes + [nil] }
           try repository.finish(child)
           throw repository.failure(.refused("read", "sizes", code: SystemErrorCode.inputOutput))
         }
