@@ -28,12 +28,20 @@ extension JSONParser {
     if offset < end, base[offset] | 0x20 == UInt8(ascii: "e") {
       exponent += try parseExponent()
     }
-    if digitCount <= 19, let value = Double(exactSignificand: significand, exponent: exponent) {
-      return .double(isNegative ? -value : value)
+    let text = UnsafeBufferPointer(start: base + start, count: offset - start)
+    let value: Double
+    if digitCount <= 19, let exact = Double(exactSignificand: significand, exponent: exponent) {
+      value = isNegative ? -exact : exact
+    } else {
+      guard let nearest = Double(String(decoding: text, as: UTF8.self)), nearest.isFinite else {
+        throw Failure(reason: .numberOutOfRange, offset: start)
+      }
+      value = nearest
     }
-    let digits = UnsafeBufferPointer(start: base + start, count: offset - start)
-    guard let value = Double(String(decoding: digits, as: UTF8.self)), value.isFinite else {
-      throw Failure(reason: .numberOutOfRange, offset: start)
+    if noticesRounding, firstRounded == nil {
+      // A double that is not close to zero gives back any 15 digits.
+      let isSurelyKept = digitCount <= 15 && (value.isNormal || significand == 0)
+      if !isSurelyKept, !DecimalDigits(text).areKept(by: value) { firstRounded = (start, value) }
     }
     return .double(value)
   }

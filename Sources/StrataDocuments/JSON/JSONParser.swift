@@ -8,8 +8,8 @@ extension DocumentValue {
   ///
   /// A number without fraction and exponent is an integer, which is kept exactly, up to the limit
   /// 4,096 bytes. The exception is `-0`, which is the double −0.0, the only value that it can
-  /// mean. Every other number becomes the nearest double; a number beyond the range of a double is an error. So `1` and
-  /// `1.0` stay distinct.
+  /// mean. Every other number becomes the nearest double, which may be another number where the text has more digits than
+  /// a double keeps; a number beyond the range of a double is an error. So `1` and `1.0` stay distinct.
   ///
   /// O(n), and O(k log k) for an object of k keys.
   public init(json text: UnsafeRawBufferPointer) throws(JSONError) {
@@ -19,6 +19,29 @@ extension DocumentValue {
       self = try parser.parseDocument()
     } catch {
       throw JSONError(error.reason, at: error.offset, in: bytes)
+    }
+  }
+
+  /// Reads JSON text as `init(json:)` does, and says where the first number is that was not kept.
+  ///
+  /// A number with a fraction or an exponent is kept if its double gives it back: if it is the shortest text of the
+  /// double, or the double's value rounded to as many digits as the text has. So `0.1`, `0.10000000000000001` and
+  /// `0.1000000000000000055511151231257827` are kept, all as one double, whichever program printed it with how many
+  /// digits; `0.123456789012345678` and `9007199254740993.0` are not.
+  ///
+  /// - Parameter rounded: set to the column of the first number that is not kept, from 1, and the double that it became.
+  package init(
+    json text: UnsafeRawBufferPointer, rounded: inout (column: Int, value: Double)?
+  ) throws(JSONError) {
+    let bytes = text.assumingMemoryBound(to: UInt8.self)
+    var parser = JSONParser(bytes, noticesRounding: true)
+    do {
+      self = try parser.parseDocument()
+    } catch {
+      throw JSONError(error.reason, at: error.offset, in: bytes)
+    }
+    rounded = parser.firstRounded.map { first in
+      (JSONError(.numberOutOfRange, at: first.offset, in: bytes).column, first.value)
     }
   }
 
@@ -48,9 +71,14 @@ struct JSONParser: ~Copyable {
   let base: UnsafePointer<UInt8>
   let end: Int
   var offset = 0
+  /// Whether numbers are looked for that their double does not give back.
+  let noticesRounding: Bool
+  /// The first of these: where it begins, and its double.
+  var firstRounded: (offset: Int, value: Double)?
   private var builder = DocumentBuilder()
 
-  init(_ text: UnsafeBufferPointer<UInt8>) {
+  init(_ text: UnsafeBufferPointer<UInt8>, noticesRounding: Bool = false) {
+    self.noticesRounding = noticesRounding
     base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
     end = text.count
   }
