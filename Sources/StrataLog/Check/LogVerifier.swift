@@ -285,12 +285,13 @@ package struct LogVerifier {
     case .corrupt(let finding):
       problem = problem ?? finding
     case .torn:
+      let count = assessment.fileSize - assessment.link.offset
       problem =
         problem
         ?? StoreFinding(
           .torn, file: part.name, offset: assessment.link.offset, first: assessment.link.nextSequence,
           last: assessment.link.lastSequence,
-          what: "\(assessment.fileSize - assessment.link.offset) bytes of an unfinished write")
+          what: "\(count) \(count == 1 ? "byte" : "bytes") of an unfinished write")
     case .clean:
       break
     }

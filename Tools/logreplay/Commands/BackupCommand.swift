@@ -83,7 +83,7 @@ extension StoreBackup {
   func text(target: String) -> String {
     let events = head.sequence < firstSequence ? "no events" : "events \(firstSequence)…\(head.sequence)"
     return
-      "\(events) are in \(PeopleText.printable(target)): \(segmentsCopied) of \(segments) segments copied, "
-      + "\(bytesCopied) bytes\n"
+      "\(events) are in \(PeopleText.printable(target)): \(segmentsCopied) of \(counted(segments, "segment")) copied, "
+      + "\(counted(bytesCopied, "byte"))\n"
   }
 }

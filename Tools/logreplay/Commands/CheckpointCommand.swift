@@ -112,7 +112,7 @@ extension StateCheckpoint {
     let name = PeopleText.printable(projection)
     return byteCount == 0
       ? "\(name): everything up to seq \(sequence) was saved before"
-      : "\(name): saved up to seq \(sequence), \(byteCount) bytes in \(pageCount) pages written"
+      : "\(name): saved up to seq \(sequence), \(counted(byteCount, "byte")) in \(counted(pageCount, "page")) written"
   }
 }
 
@@ -129,7 +129,7 @@ extension HistoryCheckpoint {
   }
 
   fileprivate var text: String {
-    let size = "\(byteCount) bytes in \(PeopleText.count(runCount, "run"))"
+    let size = "\(counted(byteCount, "byte")) in \(PeopleText.count(runCount, "run"))"
     let begin = firstSequence.flatMap { $0 > 1 ? "from seq \($0) " : nil } ?? ""
     let lines = ["\(PeopleText.printable(projection)): history \(begin)up to seq \(sequence), \(size)"]
     return (lines + lists.map(\.text)).joined(separator: "\n")

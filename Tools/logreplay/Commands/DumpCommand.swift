@@ -303,7 +303,7 @@ struct BlockDump {
       findings.append(
         StoreFinding(
           .torn, file: name, offset: place.offset, first: place.nextSequence, last: place.lastSequence,
-          what: "\(assessment.fileSize - place.offset) bytes of an unfinished write"))
+          what: "\(counted(assessment.fileSize - place.offset, "byte")) of an unfinished write"))
     }
   }
 

@@ -213,21 +213,21 @@ struct StoreInfo {
     }
     lines += [
       ("chain", "\(last)@\(LogPosition.hex(chain))"), ("durability", durability?.name ?? "unknown"),
-      ("segments", "\(segments), of which \(sealed) are sealed"),
+      ("segments", "\(segments), \(sealed) sealed"),
       ("bytes", "\(bytes) (\(rawBytes) before compression)"),
-      ("derived", "\(derivedBytes) bytes of indexes and saved tables, built from the log"),
+      ("derived", "\(counted(derivedBytes, "byte")) of indexes and saved tables, built from the log"),
       ("tables", tables?.text ?? "unknown, because the log is damaged"),
       ("closed cleanly", isClean ? "yes" : "no"),
     ]
     if tables != nil {
-      lines.append(("memory", "\(memoryBytes) bytes, for as much of the tables as was read"))
+      lines.append(("memory", "\(counted(memoryBytes, "byte")), for as much of the tables as was read"))
     }
     for state in states { lines.append(("saved", state.text)) }
     for history in histories { lines.append(("history", history.text(first: first, head: last))) }
     for list in self.lists { lines.append(("history", list.text)) }
     for list in refusedLists { lines.append(("list", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
-    if tornBytes > 0 { lines.append(("torn tail", "\(tornBytes) bytes")) }
+    if tornBytes > 0 { lines.append(("torn tail", counted(tornBytes, "byte"))) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
     return KeyedText.lines(lines)
   }
@@ -243,7 +243,7 @@ extension SavedState {
   }
 
   fileprivate var text: String {
-    "\(PeopleText.printable(folder)): up to seq \(sequence), \(byteCount) bytes"
+    "\(PeopleText.printable(folder)): up to seq \(sequence), \(counted(byteCount, "byte"))"
   }
 }
 
@@ -269,7 +269,7 @@ extension SavedHistory {
     let rest = lag == 0 ? "" : ", \(PeopleText.count(Int(clamping: lag), "event")) behind"
     return
       "\(PeopleText.printable(folder)): \(begin)up to seq \(sequence)\(rest), \(PeopleText.count(runCount, "run")), "
-      + "\(byteCount) bytes"
+      + "\(counted(byteCount, "byte"))"
   }
 }
 

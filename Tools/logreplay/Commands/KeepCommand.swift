@@ -171,6 +171,6 @@ private struct KeepReport {
     let name = "'\(PeopleText.printable(name))'"
     guard let items else { return "\(name) is kept no longer" }
     let sections = sections.map { " in " + PeopleText.count($0, "section") } ?? ""
-    return "\(name): " + PeopleText.count(items, "item") + sections + ", \(bytes) bytes written"
+    return "\(name): " + PeopleText.count(items, "item") + sections + ", \(counted(bytes, "byte")) written"
   }
 }

@@ -77,7 +77,7 @@ extension StoreRecovery {
     }
     let erased = erasedCount > 0 ? ", \(erasedCount) had been erased or lost before" : ""
     return text
-      + "\(eventCount) events are in \(PeopleText.printable(target)), \(lostCount) are lost\(erased)\n"
+      + "in \(PeopleText.printable(target)): \(counted(eventCount, "event")), \(lostCount) lost\(erased)\n"
   }
 }
 

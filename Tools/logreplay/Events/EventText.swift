@@ -39,7 +39,7 @@ enum EventText {
     }
     var text = ""
     if event.state == .whole {
-      lines.append(("codec", "\(event.payload.codec.name), \(event.payload.bytes.count) bytes"))
+      lines.append(("codec", "\(event.payload.codec.name), \(counted(event.payload.bytes.count, "byte"))"))
       lines.append(("payload", ""))
       for line in event.payloadJSON(.pretty).split(separator: "\n") {
         text += "  \(PeopleText.printable(String(line)))\n"

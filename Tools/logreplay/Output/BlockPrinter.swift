@@ -34,7 +34,7 @@ final class BlockPrinter {
   /// Prints a segment's heading for people; in JSON every block names its segment instead.
   func add(_ header: SegmentHeader, size: UInt64) {
     guard !isJSON else { return }
-    var text = "\(header.segment.path): \(size) bytes, epoch \(header.epoch), "
+    var text = "\(header.segment.path): \(counted(size, "byte")), epoch \(header.epoch), "
     text += "created \(people.time(Timestamp(nanoseconds: header.created)))"
     if header.isRewritten { text += ", revision \(header.revision)" }
     output.bytes += (people.colored(text, .cyan) + "\n").utf8
@@ -209,7 +209,7 @@ enum BlockNote {
     case .unknown: ["a kind of block that this version does not know and may skip"]
     case .recovery(let note):
       [
-        "cut \(note.cutLength) bytes at \(note.cutOffset) on \(people.time(Timestamp(nanoseconds: note.time))); "
+        "cut \(counted(note.cutLength, "byte")) at \(note.cutOffset) on \(people.time(Timestamp(nanoseconds: note.time))); "
           + "kept in \(PeopleText.printable(note.path))"
       ]
     case .footer(let places):

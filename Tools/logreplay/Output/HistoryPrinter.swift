@@ -83,7 +83,8 @@ final class HistoryPrinter {
     let file = dump.path(StoreLayout.manifestFile)
     try add(
       people.colored(
-        "\(PeopleText.printable(file)): \(manifest.byteCount) bytes, store \(manifest.storeID)", .cyan)
+        "\(PeopleText.printable(file)): \(counted(manifest.byteCount, "byte")), store \(manifest.storeID)",
+        .cyan)
         + "\nname \(hexes[0])  fingerprint \(hexes[1])  build \(hexes[2])  next run \(manifest.nextNumber)"
     ) { line in
       line.field("file", file)
@@ -98,8 +99,8 @@ final class HistoryPrinter {
     for run in manifest.runs {
       try add(
         [
-          people.colored("run \(run.number)", .yellow), "level \(run.level)", "\(run.byteCount) bytes",
-          "root @\(run.rootOffset)", "seq \(run.begin &+ 1)…\(run.end)", "\(run.appends) appends",
+          people.colored("run \(run.number)", .yellow), "level \(run.level)", counted(run.byteCount, "byte"),
+          "root @\(run.rootOffset)", "seq \(run.begin &+ 1)…\(run.end)", counted(run.appends, "append"),
           time(run.time),
           "chain \(LogPosition.hex(run.chain))", "erasures \(LogPosition.hex(run.erasures))",
         ].joined(separator: "  ")
@@ -161,7 +162,7 @@ final class HistoryPrinter {
       let owner = keys.owner == 0 ? "all rows" : "list \(LogPosition.hex(keys.owner))"
       try add(
         people.colored("keys of \(owner): \(keys.kind)", .yellow)
-          + "  \(keys.keys) keys  \(keys.pages) pages  count \(keys.count)"
+          + "  \(counted(keys.keys, "key"))  \(counted(keys.pages, "page"))  count \(keys.count)"
       ) { line in
         line.field("kind", "keys")
         line.field("owner", LogPosition.hex(keys.owner))
@@ -213,9 +214,10 @@ final class HistoryPrinter {
     let file = dump.path(run.file)
     try add(
       people.colored(
-        "\(PeopleText.printable(file)): \(run.byteCount) bytes, \(root.isBase ? "base" : "delta")", .cyan)
-        + "\nseq \(root.begin &+ 1)…\(root.end)  \(root.appends) appends  \(root.changes) changes  "
-        + "\(root.failures) failures  \(root.rows) rows  \(root.versions) versions"
+        "\(PeopleText.printable(file)): \(counted(run.byteCount, "byte")), \(root.isBase ? "base" : "delta")",
+        .cyan)
+        + "\nseq \(root.begin &+ 1)…\(root.end)  \(counted(root.appends, "append"))  \(counted(root.changes, "change"))  "
+        + "\(counted(root.failures, "failure"))  \(counted(root.rows, "row"))  \(counted(root.versions, "version"))"
     ) { line in
       line.field("file", file)
       line.field("kind", root.isBase ? "base" : "delta")
@@ -240,7 +242,7 @@ final class HistoryPrinter {
     }
     let reason = kind == .problem ? String(decoding: bytes, as: UTF8.self) : nil
     var text = "    seq \(sequence)  \(self.time(time))  \(name)"
-    if let created { text += "  \(bytes.count) bytes  created by seq \(created)" }
+    if let created { text += "  \(counted(bytes.count, "byte"))  created by seq \(created)" }
     if let reason { text += ": \(PeopleText.printable(reason))" }
     let payload = withPayload && created != nil ? Array(bytes) : nil
     if let payload { text += "\n" + BlockPrinter.hexDump(payload).dropLast() }

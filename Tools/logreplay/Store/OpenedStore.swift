@@ -42,7 +42,7 @@ struct OpenedStore: Sendable {
     try throwDamage()
     guard log.tornBytes > 0 else { return }
     Terminal.note(
-      "logreplay: warning: \(log.tornBytes) bytes of an unfinished write follow the end of the log; "
+      "logreplay: warning: \(counted(log.tornBytes, "byte")) of an unfinished write after the end of the log; "
         + "nothing acknowledged is lost")
   }
 
