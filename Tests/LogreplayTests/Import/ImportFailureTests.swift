@@ -18,11 +18,10 @@ struct ImportFailureTests {
     ("{\"x\":[{\"id\":2}],\"id\" : 1.5}", 24, "neither a string"),
     ("{\"é\":1,\"id\":null}", 13, "neither a string"), ("{\"id\":1,\"id\":2}", 9, "occurs twice"),
     ("{\"id\":1,\"n\":{\"a\":1,\"\\u0061\":2}}", 20, "occurs twice"), ("{\"id\":1} {}", 10, "more text"),
-    ("", 1, "blank"),
     ("{\"id\":1,\"at\":\"yesterday\"}", 14, "not a time"),
     ("{\"id\":1,\"at\":\"2026-01-01T00:00:00\"}", 14, "not a time"),
     ("{\"id\":1,\"at\":\"1500-01-01T00:00:00Z\"}", 14, "not a time"), ("{\"id\":1}", 1, "\"at\" is missing"),
-    ("{\"id\":1e999}", 7, "double"),
+    ("{\"id\":1e999}", 7, "double"), ("{\"id\":1,\"n\":[0.1,0.123456789012345678]}", 18, "double"),
   ])
   func `a bad line is named with its column, and what came before it stays`(
     line: String, column: Int, why: String
@@ -40,9 +39,10 @@ struct ImportFailureTests {
     #expect(report == ImportReport(read: 4, appended: 1, known: 2, skipped: 1, first: 3, last: 3))
     #expect(try await folder.appends().map(\.line) == [1, 2, 4])
     #expect(folder.notes.withLock { $0.count } == 1)
-    // Corrected, it is imported behind them.
+    // Corrected, it is imported behind them if that is asked for.
     try folder.write(good + good + good + good)
-    #expect(try await folder.importLines("lines.jsonl", "--time", "at").appended == 1)
+    #expect(try await folder.failure("lines.jsonl", "--time", "at").next.contains("--apply-late"))
+    #expect(try await folder.importLines("lines.jsonl", "--time", "at", "--apply-late").appended == 1)
     #expect(try await folder.appends().map(\.line) == [1, 2, 4, 3])
   }
 

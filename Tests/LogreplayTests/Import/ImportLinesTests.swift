@@ -184,60 +184,6 @@ struct ImportLinesTests {
     #expect(try await folder.appends()[0].events[0].type == "$merge")
   }
 
-  @Test func `times that run backwards are raised and counted`() async throws {
-    let folder = try ImportFolder()
-    let times = ["05", "03", "05", "09", "01"]
-    try folder.write(
-      times.enumerated().map { "{\"id\":\($0),\"at\":\"2026-01-01T00:00:\($1)+01:00\"}\n" }.joined())
-    let report = try await folder.importLines("lines.jsonl", "--time", "at")
-    #expect(report.raised == 2)
-    let appends = try await folder.appends()
-    #expect(appends.map { $0.time.description.dropFirst(17).prefix(2) } == ["05", "05", "05", "09", "09"])
-    #expect(appends[1].givenTime == Timestamp("2025-12-31T23:00:03Z"))
-    #expect(appends[0].givenTime == nil)
-  }
-
-  @Test func `a first import older than the head is refused unless its times may be raised`() async throws {
-    let folder = try ImportFolder()
-    try folder.write("{\"id\":1,\"at\":\"2026-01-02T00:00:00Z\"}\n", to: "a")
-    try folder.write("{\"id\":2,\"at\":\"2026-01-01T00:00:00Z\"}\n", to: "b")
-    try await folder.importLines("a", "--time", "at")
-    let failure = try await folder.failure("b", "--time", "at")
-    #expect(failure.code == ExitStatus.corrupt && failure.next.contains("--clamp-time"))
-    #expect(try await folder.importLines("b", "--time", "at", "--clamp-time").raised == 1)
-    // A source that is known goes on without.
-    try folder.write(
-      "{\"id\":1,\"at\":\"2026-01-02T00:00:00Z\"}\n{\"id\":1,\"at\":\"2026-01-01T00:00:00Z\"}\n", to: "a")
-    #expect(try await folder.importLines("a", "--time", "at").appended == 1)
-  }
-
-  @Test func `a source goes on with its times after a list was kept, and not after an erasure`()
-    async throws
-  {
-    let folder = try ImportFolder()
-    let lines = (1...4).map { "{\"id\":\($0),\"at\":\"2026-01-0\($0)T00:00:00Z\"}\n" }
-    try folder.write(lines[0], to: "a")
-    try await folder.importLines("a", "--time", "at")
-    let kept = try await LogreplayProcess(["keep", folder.store, "v", "--table", "t", "--sort", "id"]).wait()
-    #expect(kept.code == 0, "\(kept.errors)")
-    try folder.write(lines[0...1].joined(), to: "a")
-    #expect(try await folder.importLines("a", "--time", "at").raised == 0)
-    // A line that is older than the one before it is raised, as without the list.
-    let again = try await LogreplayProcess(["keep", folder.store, "w", "--table", "t"]).wait()
-    #expect(again.code == 0, "\(again.errors)")
-    let late = "{\"id\":9,\"at\":\"2026-01-01T12:00:00Z\"}\n"
-    try folder.write(lines[0...1].joined() + late, to: "a")
-    #expect(try await folder.importLines("a", "--time", "at").raised == 1)
-    let erase = ["erase", folder.store, "--stream", "t/1", "--reason", "test", "--yes"]
-    let erased = try await LogreplayProcess(erase).wait()
-    #expect(erased.code == 0, "\(erased.errors)")
-    try folder.write(lines[0...1].joined() + late + lines[2...].joined(), to: "a")
-    let failure = try await folder.failure("a", "--time", "at")
-    #expect(failure.code == ExitStatus.corrupt && failure.next.contains("--clamp-time"))
-    #expect(try await folder.appends().count { $0.id != nil } == 3)
-    #expect(try await folder.importLines("a", "--time", "at", "--clamp-time").raised == 2)
-  }
-
   @Test func `gzip is recognised, whatever the name, and a stream that is damaged or cut short is named`()
     async throws
   {

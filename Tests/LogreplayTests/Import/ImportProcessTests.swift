@@ -55,7 +55,7 @@ struct ImportProcessTests {
       ImportProcess.command, arguments + ["--source", "s"], input: bytes)
     #expect(
       plain.output
-        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0}\n"
+        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0,\"ahead\":0,\"late\":0,\"rounded\":0}\n"
     )
     #expect(plain.errors.isEmpty)
     let zipped = try ImportProcess.run(

@@ -76,8 +76,9 @@ final class ImportFolder {
     }
   }
 
-  /// Everything that a store has.
+  /// Everything that a store has; nothing if there is no store.
   func appends(of store: String? = nil) async throws -> [RecordedAppend] {
+    guard FileManager.default.fileExists(atPath: store ?? self.store) else { return [] }
     let store = try await EventStore.open(at: store ?? self.store, .readOnly)
     var appends: [RecordedAppend] = []
     for try await append in store.feed(until: .caughtUp) { appends.append(append) }

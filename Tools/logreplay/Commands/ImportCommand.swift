@@ -20,10 +20,24 @@ struct ImportCommand: AsyncParsableCommand {
     abstract: "Imports JSON lines or a git history, and appends only what the store does not have yet.",
     discussion: """
       JSON lines: each line becomes one append of one event in the stream TABLE/ID; in a new store, line n \
-      becomes sequence n. The append id is SOURCE:LINE:HASH. Importing a file again therefore appends only its new \
-      lines, an interrupted import continues where it stopped, and a line that was changed is rejected. A source \
+      becomes sequence n, if no line before it is blank. The append id is SOURCE:LINE:HASH. Importing a file again \
+      therefore appends only its new lines, an interrupted import continues where it stopped, and a line that was \
+      changed is rejected; white space at its end is no part of a line, and blank lines are passed over. A source \
       name longer than 34 bytes is shortened in ids to at most its first 17 bytes, ~, and a hash of the whole name. \
       To import one file into two tables of a store, give each import its own --source.
+
+      What the store has of a source are its first lines. A line that was bad and skipped, and is corrected after \
+      later lines were imported, is refused: it would be applied after them. --apply-late does that.
+
+      With --time, a line whose time is earlier than the latest one before it, in the input or the store, is \
+      refused; the lines before it stay. --sort-by-time, --time-slack and --clamp-time say what to do instead. A time \
+      that is more than a day later than the clock is named on standard error and taken, and only times that are \
+      as late are compared with it. Events of Strata's own, such as the note of an erasure, are compared with none.
+
+      An integer is kept exactly. Any other number is kept as a double, if that gives the number back: as its \
+      shortest text, or rounded to as many digits. A number with more digits than that, such as \
+      0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
+      row, which is said where an input has both.
 
       git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
       holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
@@ -46,8 +60,11 @@ struct ImportCommand: AsyncParsableCommand {
       the middle, so it is imported only with --shallow. Nothing is fetched, and no program is started that the \
       repository's settings name.
 
-      Exit codes: 3 bad lines were skipped, 64 usage, 65 a bad or changed line, 66 no such file, 73 the store cannot \
-      be created, 74 an I/O error or a full disk, 75 the store is open in another process.
+      An import that fails before its first append leaves no new store behind.
+
+      Exit codes: 3 bad lines, or what follows gzip data, were skipped, 64 usage, 65 a line that is bad, changed, \
+      late or goes back in time, 66 no such file, 73 the store cannot be created, 74 an I/O error or a full disk, 75 \
+      the store is open in another process.
       """)
 
   @Argument(help: "The store; created if it does not exist.")
@@ -86,7 +103,39 @@ struct ImportCommand: AsyncParsableCommand {
   var skipBad = false
 
   @Flag(
-    help: "jsonl: import even if the first new time is earlier than the store's last one; raise it to that.")
+    help: """
+      jsonl: take a number with more digits than a double keeps as the nearest double, and count its line. One that \
+      is too large for a double stays bad.
+      """)
+  var roundNumbers = false
+
+  @Flag(
+    help: """
+      jsonl: append a line that comes before one that the store has after that one, with the store's last time if \
+      its own is earlier.
+      """)
+  var applyLate = false
+
+  @Flag(
+    help: """
+      jsonl, with --time: append the lines in the order of their times, and lines of one time in that of the input. \
+      All are read and checked before the first is appended. Those that do not fit into 32 MiB of memory go to a \
+      temporary file in the folder TMPDIR, or else beside the store.
+      """)
+  var sortByTime = false
+
+  @Option(
+    help: """
+      jsonl, with --time: by how much a time may be earlier than the latest one before it, such as 5s, 2h or 3d. It \
+      is kept: a point by time finds it. Default: 0.
+      """)
+  var timeSlack: String?
+
+  @Flag(
+    help: """
+      jsonl: raise a time that is earlier than the latest one before it, in the input or in the store, to that one. \
+      The line counts where it is put, and only its document says its own time.
+      """)
   var clampTime = false
 
   @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
@@ -107,7 +156,7 @@ struct ImportCommand: AsyncParsableCommand {
       try writer.line(output == .json ? report.json : report.short)
       try writer.flush()
     } catch is BrokenPipe {}
-    if report.skipped > 0 { throw ExitCode(ExitStatus.skipped) }
+    if report.skipped > 0 || report.isPart { throw ExitCode(ExitStatus.skipped) }
   }
 
   /// Runs the import, without printing the report.
@@ -147,6 +196,25 @@ struct ImportCommand: AsyncParsableCommand {
     return kind
   }
 
+  /// Imports into the store, closes it, and removes it if it is new and the import failed before its first append.
+  private func withStore(
+    _ options: StoreOptions, _ body: (EventStore) throws(CommandFailure) -> ImportReport
+  ) throws(CommandFailure) -> ImportReport {
+    var isNew = false
+    // Where the system refuses to tell, nothing is removed.
+    do throws(StoreError) { isNew = try PosixFileSystem().kind(of: store) == nil } catch {}
+    let opened = try openStore(options)
+    defer { try? opened.closeBlocking() }
+    do throws(CommandFailure) {
+      let report = try body(opened)
+      extendState(of: opened)
+      return report
+    } catch {
+      if isNew, opened.head.sequence == 0 { opened.removeEmpty() }
+      throw error
+    }
+  }
+
   private func openStore(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
     guard !store.isEmpty else { throw usage("the store's path is empty", next: "give the path of a folder") }
     let timeout = try wait.timeout()
@@ -174,18 +242,16 @@ struct ImportCommand: AsyncParsableCommand {
     // A pipe given in place of a file is named after its descriptor, and so is the next one.
     if source == nil, !input.isFile { choices.source = nil }
     let known = knownLines(of: choices.source)
-    let store = try openStore(options)
-    defer { try? store.closeBlocking() }
     if choices.source == nil {
       note(
         "\(file == "-" ? "standard input" : "a pipe") without --source: the appends get no ids, so importing the "
           + "lines again appends them again")
     }
-    let lines = try ImportLines(input, into: store, choices, known: known, note: note)
-    let report = try lines.importAll()
-    noteIfAllKnown(report, note)
-    extendState(of: store)
-    return report
+    return try withStore(options) { store throws(CommandFailure) in
+      let report = try ImportLines(input, into: store, choices, known: known, note: note).importAll()
+      noteIfAllKnown(report, note)
+      return report
+    }
   }
 
   /// The file may be another one of the same name, whose lines are equal to those that the store has.
@@ -234,9 +300,19 @@ struct ImportCommand: AsyncParsableCommand {
     guard source != "", time != "" else {
       throw usage("--source or --time is empty", next: "give it a value, or leave it out")
     }
+    guard time != nil || (!sortByTime && timeSlack == nil) else {
+      throw usage(
+        "--sort-by-time and --time-slack need the times of lines",
+        next: "name the field of the time with --time")
+    }
+    let slack = try timeSlack.map { text throws(CommandFailure) in
+      let (seconds, attoseconds) = try lengthOfTime(text, of: "--time-slack").components
+      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
     return ImportLines.Choices(
       table: table, idField: id, timeField: time, source: sourceName.map { ImportSourceName($0) },
-      isMerge: merge, skipsBad: skipBad, clampsTime: clampTime)
+      isMerge: merge, skipsBad: skipBad, roundsNumbers: roundNumbers, sortsByTime: sortByTime,
+      timeSlack: slack ?? 0, clampsTime: clampTime, appliesLate: applyLate)
   }
 
   private var sourceName: String? {
@@ -250,10 +326,12 @@ struct ImportCommand: AsyncParsableCommand {
   // MARK: git
 
   private func importGit(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
-    guard table == nil || table == "file", id == nil, time == nil, source == nil, !merge, !skipBad, !clampTime
+    guard table == nil || table == "file", id == nil, time == nil, source == nil, !merge, !skipBad,
+      !roundNumbers, !applyLate, !sortByTime, timeSlack == nil, !clampTime
     else {
       throw usage(
-        "--table, --id, --time, --source, --merge, --skip-bad and --clamp-time apply only to JSON lines",
+        "--table, --id, --time, --source, --merge, --skip-bad, --round-numbers, --apply-late, --sort-by-time, "
+          + "--time-slack and --clamp-time apply only to JSON lines",
         next: "leave them out: a repository's files become the table file, with their paths as ids")
     }
     let repository = ImportGitRepository(file)
@@ -269,11 +347,8 @@ struct ImportCommand: AsyncParsableCommand {
     var options = options
     // A commit is one append up to the limit of the format.
     options.appendSizeMax = FormatLimits.rawLengthMax - AppendDraft.headLengthMax
-    let store = try openStore(options)
-    defer { try? store.closeBlocking() }
-    let history = try ImportGitHistory(repository, head: head, into: store, isShallow: isShallow, note: note)
-    let report = try history.importAll()
-    extendState(of: store)
-    return report
+    return try withStore(options) { store throws(CommandFailure) in
+      try ImportGitHistory(repository, head: head, into: store, isShallow: isShallow, note: note).importAll()
+    }
   }
 }

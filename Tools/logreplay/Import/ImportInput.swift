@@ -24,6 +24,8 @@ final class ImportInput {
   /// Bytes that were read to recognise gzip and cannot be read again.
   private var head: [UInt8] = []
   private var gzip: ChildProgram?
+  /// Whether something that is no gzip data follows the compressed lines, and was left out. Known after `finish`.
+  private(set) var hasMoreThanGzip = false
   private let feedProblem = Lock<StoreError?>(nil)
 
   /// Opens a file, or standard input for `-`.
@@ -83,6 +85,9 @@ final class ImportInput {
     switch end {
     case .code(0):
       return
+    case .code(2) where gzip.complaint.contains("trailing garbage ignored"):
+      // A warning: all that is compressed was there, and its checksum is right.
+      hasMoreThanGzip = true
     case .code:
       let why = gzip.complaint.replacingPrefix("gzip: ", with: "").replacingPrefix("stdin: ", with: "")
       throw CommandFailure(

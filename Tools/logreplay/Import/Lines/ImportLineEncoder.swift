@@ -19,15 +19,22 @@ struct ImportLineEncoder: ~Copyable {
   /// The type of the events: `$put` or `$merge`.
   let type: String
   let payloadSizeMax: Int
+  /// Whether numbers that no double keeps are rounded, and not bad.
+  let roundsNumbers: Bool
+  /// Whether a number of the last line was rounded.
+  private(set) var hasRounded = false
+  /// The last line's id, and its kind if its text is that of an integer.
+  private(set) var id: (text: String, kind: ImportIDKinds.Kind?) = ("", nil)
   private var payload = CBORWriter(capacity: 4096)
   private let noMetadata = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  init(table: String, idField: String, timeField: String?, isMerge: Bool, options: StoreOptions) {
-    self.table = table
-    self.idField = idField
-    self.timeField = timeField
-    type = isMerge ? DocumentEvent.merge : DocumentEvent.put
+  init(_ choices: ImportLines.Choices, options: StoreOptions) {
+    table = choices.table
+    idField = choices.idField
+    timeField = choices.timeField
+    type = choices.isMerge ? DocumentEvent.merge : DocumentEvent.put
     payloadSizeMax = options.payloadSizeMax
+    roundsNumbers = choices.roundsNumbers
   }
 
   /// The append for a line, with its id and its time.
@@ -35,14 +42,24 @@ struct ImportLineEncoder: ~Copyable {
     _ line: UnsafeRawBufferPointer, appendID: [UInt8]
   ) throws(ImportBadLine) -> AppendDraft {
     let value: DocumentValue
-    do throws(JSONError) { value = try DocumentValue(json: line) } catch {
+    var rounded: (column: Int, value: Double)?
+    do throws(JSONError) { value = try DocumentValue(json: line, rounded: &rounded) } catch {
       throw ImportBadLine(column: error.column, why: error.explanation)
     }
     guard case .object(let object) = value else {
       let column = ImportJSONPlace.firstColumn(in: line)
       throw ImportBadLine(column: column, why: "the line is not an object")
     }
-    let stream = "\(table)/\(try id(in: object, line))"
+    if let rounded, !roundsNumbers {
+      throw ImportBadLine(
+        column: rounded.column,
+        why:
+          "a number that a double cannot hold; the nearest one is \(rounded.value) (--round-numbers takes it)"
+      )
+    }
+    hasRounded = rounded != nil
+    id = (try id(in: object, line), object[idField].flatMap { ImportIDKinds.Kind(of: $0) })
+    let stream = "\(table)/\(id.text)"
     guard stream.utf8.count <= FormatLimits.streamLengthMax else {
       throw bad(idField, line, "table and id have \(stream.utf8.count) bytes, but at most 1024 are allowed")
     }

@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataLog
 
 /// The name of a source in append ids, which have the form `SOURCE:LINE:HASH`: LINE is the line's number from 1, and
-/// HASH the XXH64 of its bytes in 16 hex digits.
+/// HASH the XXH64 of its bytes, without white space at its end, in 16 hex digits.
 ///
 /// An append id has at most 64 bytes. A source of more than 34 bytes, or one that looks like a shortened one, is
 /// shortened to its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole name in 16 hex digits.
@@ -93,10 +93,12 @@ struct ImportSourceName {
   }
 }
 
-/// The set of lines of a source that the store has: one bit per line, in pages, so that it stays small for long files
-/// and for scattered line numbers.
+/// The set of lines of a source that the store has: the first ones up to some line, with a hole for each that was bad.
+/// One bit per line, in pages, so that it stays small for long files and for scattered line numbers.
 struct ImportKnownLines {
   private var pages: [UInt64: [UInt64]] = [:]
+  /// The greatest number of a line in the set; 0 if it is empty.
+  private(set) var last: UInt64 = 0
   /// How far which log was read.
   private var place: Place?
   private static let pageBits: UInt64 = 1 << 16
@@ -107,8 +109,6 @@ struct ImportKnownLines {
     var begin: UInt64
     var end: LogMark
   }
-
-  var isEmpty: Bool { pages.isEmpty }
 
   /// Reads the ids of the source that a log has and this set does not know: those after what was read before, or all if
   /// it was another log.
@@ -124,6 +124,7 @@ struct ImportKnownLines {
       read = place.end.sequence
     } else {
       pages = [:]
+      last = 0
     }
     try log.index.forEachID(prefix: source.prefix, after: read) { id in
       if let (line, _) = source.parse(id) { insert(line) }
@@ -136,6 +137,7 @@ struct ImportKnownLines {
     let (page, bit) = line.quotientAndRemainder(dividingBy: Self.pageBits)
     pages[page, default: Array(repeating: 0, count: Int(Self.pageBits / 64))][Int(bit / 64)] |=
       1 << (bit % 64)
+    last = max(last, line)
   }
 
   func contains(_ line: UInt64) -> Bool {

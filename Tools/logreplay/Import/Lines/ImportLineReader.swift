@@ -12,14 +12,13 @@
 struct ImportLine {
   /// The line's number, from 1.
   var number: UInt64
-  /// The line without its line feed. Valid until the next line is requested; empty if the line is too long.
+  /// The line without the white space at its end: a line whose end was not written yet, or was written as CR LF, is the
+  /// same line. Valid until the next line is requested; empty if the line is too long.
   var bytes: UnsafeRawBufferPointer
   var isTooLong = false
 
   /// Whether the line holds nothing but spaces, tabs and carriage returns.
-  var isBlank: Bool {
-    !isTooLong && bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-  }
+  var isBlank: Bool { !isTooLong && bytes.isEmpty }
 }
 
 /// Splits an input into lines at line feeds. Bytes after the last line feed are a line too; that line is returned only
@@ -77,6 +76,8 @@ final class ImportLineReader {
     if number == 1, bytes.starts(with: Self.byteOrderMark) {
       bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(Self.byteOrderMark.count))
     }
+    let end = bytes.lastIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }.map { $0 + 1 } ?? 0
+    bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
     return ImportLine(number: number, bytes: bytes, isTooLong: isTooLong)
   }
 

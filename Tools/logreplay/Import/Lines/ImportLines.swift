@@ -15,23 +15,30 @@ final class ImportLines {
     var source: ImportSourceName?
     var isMerge = false
     var skipsBad = false
+    /// Whether numbers that no double keeps are rounded, and not bad.
+    var roundsNumbers = false
+    /// Whether lines are appended in the order of their times, and not in that of the input.
+    var sortsByTime = false
+    /// By how many nanoseconds a line's time may be earlier than the latest one before it.
+    var timeSlack: Int64 = 0
+    /// Whether a time that goes back further is raised to the latest one before it.
     var clampsTime = false
+    /// Whether a line that comes before one that the store has is appended after that one.
+    var appliesLate = false
   }
 
-  /// The number of skipped lines that are reported one by one; further ones are only counted.
-  private static let namedMax = 20
-
-  private let choices: Choices
-  private let input: ImportInput
-  private let store: EventStore
+  let choices: Choices
+  let input: ImportInput
+  let store: EventStore
+  let note: (String) -> Void
+  var report = ImportReport()
+  var progress: ImportProgress
   private let run: AppendRun
   private var known: ImportKnownLines
   private var encoder: ImportLineEncoder
-  private var report = ImportReport()
-  private var progress: ImportProgress
-  /// The head's time before the import; nil once the first line was compared with it.
-  private var timeToCompare: Timestamp?
-  private let note: (String) -> Void
+  private var order: ImportTimeOrder
+  private var future: ImportFutureTime
+  private var kinds: ImportIDKinds
 
   /// - Parameter known: the lines that are known to be in the store; those that were appended since are read.
   init(
@@ -43,9 +50,8 @@ final class ImportLines {
     self.store = store
     self.note = note
     progress = ImportProgress(unit: "lines")
-    encoder = ImportLineEncoder(
-      table: choices.table, idField: choices.idField, timeField: choices.timeField, isMerge: choices.isMerge,
-      options: store.log.options)
+    encoder = ImportLineEncoder(choices, options: store.log.options)
+    kinds = ImportIDKinds(table: choices.table, idField: choices.idField)
     self.known = known
     do throws(StoreError) {
       run = try store.log.run()
@@ -53,17 +59,28 @@ final class ImportLines {
     } catch {
       throw CommandFailure(error)
     }
-    let isCompared = self.known.isEmpty ? true : try store.endsAtOwnTime()
-    timeToCompare = isCompared && !choices.clampsTime ? store.lastTime : nil
+    let future = ImportFutureTime(now: store.machine.clock.now())
+    self.future = future
+    let isTimed = choices.timeField != nil
+    order = ImportTimeOrder(
+      slack: choices.timeSlack, clamps: choices.clampsTime,
+      latest: isTimed ? store.lastTime?.nanoseconds : nil,
+      latestNotAhead: isTimed ? try store.latestOwnTime { future.isAhead($0) } : nil)
   }
 
   /// Imports everything, or everything before the first line that cannot be imported.
   func importAll() throws(CommandFailure) -> ImportReport {
     var problem: CommandFailure?
-    do throws(CommandFailure) { try readAll() } catch { problem = error }
+    do throws(CommandFailure) {
+      if choices.sortsByTime { try sortAll() } else { try readAll() }
+    } catch { problem = error }
     let outcome = run.drain()
     progress.end()
+    let raised = report.raised
     report.add(outcome)
+    // A time that a line has as its own is not raised, wherever the log puts the append.
+    report.raised = raised
+    report.ahead = future.count
     if let failure = outcome.failure {
       // A failed append takes precedence over a problem that was found while reading ahead: its line comes first.
       var error = CommandFailure(failure.error)
@@ -76,67 +93,64 @@ final class ImportLines {
       problem.next += stayed
       throw problem
     }
+    if input.hasMoreThanGzip {
+      note(
+        "logreplay: \(PeopleText.printable(input.name)): what follows its gzip data is no gzip data, and was left out"
+      )
+      report.isPart = true
+    }
     return report
   }
 
   private var stayed: String {
     let count = report.appended + report.known
-    return count == 0 ? "" : " (of this input, \(count) lines are in the store)"
+    return count == 0
+      ? " (nothing of this input is in the store)"
+      : " (of this input, \(counted(count, "line")) \(count == 1 ? "is" : "are") in the store)"
   }
 
+  // MARK: In the order of the input
+
   private func readAll() throws(CommandFailure) {
+    let last = known.last
+    try forEachLine { line throws(CommandFailure) in
+      let hash = XXH64.of(line.bytes)
+      guard try !isKnown(line, hash) else { return true }
+      let draft: AppendDraft
+      do throws(ImportBadLine) { draft = try encode(line, hash) } catch {
+        try pass(error, line: line.number)
+        return true
+      }
+      return try append(draft, line.number, after: line.number < last ? last : nil)
+    }
+  }
+
+  /// Calls the body with each line that is not blank, until it returns false.
+  private func forEachLine(_ body: (ImportLine) throws(CommandFailure) -> Bool) throws(CommandFailure) {
     let reader = ImportLineReader(input, lengthMax: store.log.options.appendSizeMax)
-    var blank: UInt64?
     while let line = try reader.next() {
-      if let number = blank {
-        // A blank line at the very end does not count as a line. This one is followed by another.
-        blank = nil
-        report.read += 1
-        try pass(ImportBadLine(column: 1, why: "the line is blank"), line: number)
-      }
-      if line.isBlank {
-        blank = line.number
-        continue
-      }
+      if line.isBlank { continue }
       report.read += 1
-      guard try take(line) else { return }
+      guard line.number <= ImportSourceName.lineMax else {
+        throw CommandFailure(
+          ExitStatus.corrupt, "the input has more than \(ImportSourceName.lineMax) lines", at: input.name,
+          next: "import it in parts")
+      }
+      guard try body(line) else { return }
       progress.update(report.read) { [input] in input.fractionRead }
     }
   }
 
-  /// Appends one line. Returns false if an earlier append has failed.
-  private func take(_ line: ImportLine) throws(CommandFailure) -> Bool {
-    guard line.number <= ImportSourceName.lineMax else {
-      throw CommandFailure(
-        ExitStatus.corrupt, "the input has more than \(ImportSourceName.lineMax) lines", at: input.name,
-        next: "import it in parts")
-    }
-    let hash = XXH64.of(line.bytes)
-    let id = choices.source?.appendID(line: line.number, hash: hash) ?? []
-    if known.contains(line.number) {
-      guard !line.isTooLong, try isInStore(id) else { throw changed(line, hash) }
-      report.known += 1
-      return true
-    }
-    let draft: AppendDraft
-    do throws(ImportBadLine) {
-      guard !line.isTooLong else {
-        throw ImportBadLine(
-          column: 1, why: "the line has more than \(store.log.options.appendSizeMax) bytes (appendSizeMax)")
-      }
-      draft = try encoder.draft(line.bytes, appendID: id)
-    } catch {
-      try pass(error, line: line.number)
-      return true
-    }
-    draft.clampsTime = choices.clampsTime
-    try compareTime(draft, line.number)
-    do throws(StoreError) {
-      return try run.add(draft, label: line.number)
-    } catch {
-      try pass(ImportBadLine(column: 1, why: error.what), line: line.number)
-      return true
-    }
+  /// Whether the store has a line, which is then counted. Throws if it has another line of this number.
+  private func isKnown(_ line: ImportLine, _ hash: UInt64) throws(CommandFailure) -> Bool {
+    guard known.contains(line.number) else { return false }
+    guard !line.isTooLong, try isInStore(appendID(line.number, hash)) else { throw changed(line, hash) }
+    report.known += 1
+    return true
+  }
+
+  private func appendID(_ line: UInt64, _ hash: UInt64) -> [UInt8] {
+    choices.source?.appendID(line: line, hash: hash) ?? []
   }
 
   private func isInStore(_ id: [UInt8]) throws(CommandFailure) -> Bool {
@@ -145,53 +159,80 @@ final class ImportLines {
     }
   }
 
-  /// Handles a bad line: counts and reports it, or ends the import by throwing.
-  private func pass(_ bad: ImportBadLine, line: UInt64) throws(CommandFailure) {
-    let place = "\(input.name):\(line):\(bad.column)"
-    guard choices.skipsBad else {
-      throw CommandFailure(
-        ExitStatus.corrupt, "line \(line), column \(bad.column): \(bad.why)", at: place,
-        next: "correct the line and import again, or skip bad lines with --skip-bad")
+  private func encode(_ line: ImportLine, _ hash: UInt64) throws(ImportBadLine) -> AppendDraft {
+    guard !line.isTooLong else {
+      throw ImportBadLine(
+        column: 1, why: "the line has more than \(store.log.options.appendSizeMax) bytes (appendSizeMax)")
     }
-    report.skipped += 1
-    guard report.skipped <= Self.namedMax + 1 else { return }
-    progress.end()
-    note(
-      report.skipped <= Self.namedMax ? "skipped \(place): \(bad.why)" : "further bad lines are only counted")
+    return try encoder.draft(line.bytes, appendID: appendID(line.number, hash))
   }
 
-  /// The failure for a line that the store has with another hash.
-  private func changed(_ line: ImportLine, _ hash: UInt64) -> CommandFailure {
-    func text(_ hash: UInt64) -> String { String(decoding: ImportSourceName.hex(hash), as: UTF8.self) }
-    var old = "unknown"
-    if let source = choices.source {
-      let prefix = Array(source.appendID(line: line.number, hash: 0).dropLast(16))
-      if let id = try? store.log.index.ids(prefix: prefix, limit: 1).first,
-        let (_, hash) = id.withUnsafeBytes({ source.parse($0) })
-      {
-        old = text(hash)
+  // MARK: In the order of times
+
+  /// Reads and checks all lines before the first of them is appended.
+  private func sortAll() throws(CommandFailure) {
+    let sorter = ImportLineSorter(in: ImportSortFile.folder(besides: store.log.layout.root))
+    /// The last of the lines that the store has, in the order of times.
+    var last: ImportSortKey?
+    try forEachLine { line throws(CommandFailure) in
+      let hash = XXH64.of(line.bytes)
+      let isKnown = try isKnown(line, hash)
+      let key: ImportSortKey
+      do throws(ImportBadLine) {
+        key = ImportSortKey(time: try encode(line, hash).given ?? 0, line: line.number)
+      } catch {
+        // A line may be known from an import that did not ask for its time.
+        if !isKnown { try pass(error, line: line.number) }
+        return true
+      }
+      if isKnown { last = max(key, last ?? key) } else { try sorter.add(key, line.bytes) }
+      return true
+    }
+    try sorter.forEach { key, bytes throws(CommandFailure) in
+      let line = ImportLine(number: key.line, bytes: bytes)
+      let draft: AppendDraft
+      do throws(ImportBadLine) { draft = try encode(line, XXH64.of(bytes)) } catch {
+        try pass(error, line: line.number)
+        return true
+      }
+      return try append(draft, line.number, after: last.flatMap { key < $0 ? $0.line : nil })
+    }
+  }
+
+  // MARK: One line
+
+  /// Appends a line. Returns false if an earlier append has failed.
+  ///
+  /// - Parameter newer: a line that the store has and that should come after this one; nil in general.
+  private func append(
+    _ draft: AppendDraft, _ line: UInt64, after newer: UInt64?
+  ) throws(CommandFailure) -> Bool {
+    if let newer {
+      guard choices.appliesLate else { throw late(line, after: newer) }
+      report.late += 1
+    }
+    if let time = draft.given {
+      switch order.place(time, line: line, isAhead: future.isAhead(time), isLate: newer != nil) {
+      case .kept:
+        if let text = future.naming(time, of: "\(input.name):\(line)") { say(text) }
+      case .raised(let bar):
+        draft.given = bar
+        report.raised += 1
+      case .goesBack(let bar):
+        throw goesBack(line, time, behind: bar)
       }
     }
-    return CommandFailure(
-      ExitStatus.corrupt,
-      "line \(line.number) is not the line that was imported: its hash was \(old) and is now "
-        + (line.isTooLong ? "that of a line too long to import" : text(hash)),
-      at: "\(input.name):\(line.number)",
-      next:
-        "a source may only grow: restore the line, or import the file as another source with --source NAME")
-  }
-
-  /// Throws if the first new line is earlier than the store's head, and either the source is new or the head is of an
-  /// erasure, at the time of the command and not of any source. `--clamp-time` skips this check.
-  private func compareTime(_ draft: AppendDraft, _ line: UInt64) throws(CommandFailure) {
-    guard let head = timeToCompare, let given = draft.given else { return }
-    timeToCompare = nil
-    let time = Timestamp(nanoseconds: given)
-    guard time < head else { return }
-    throw CommandFailure(
-      ExitStatus.corrupt,
-      "the store's head (\(head)) is later than the line's time (\(time)), and times never run backwards",
-      at: "\(input.name):\(line)",
-      next: "import into a new store, or raise the times to the head's with --clamp-time")
+    if encoder.hasRounded { report.rounded += 1 }
+    do throws(StoreError) {
+      if let kind = encoder.id.kind,
+        let text = try kinds.take(kind, encoder.id.text, line: line, store: store)
+      {
+        say("logreplay: \(PeopleText.printable(input.name)): \(PeopleText.printable(text))")
+      }
+      return try run.add(draft, label: line)
+    } catch {
+      try pass(ImportBadLine(column: 1, why: error.what), line: line)
+      return true
+    }
   }
 }
