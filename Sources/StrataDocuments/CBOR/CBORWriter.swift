@@ -152,6 +152,23 @@ extension CBORWriter {
     count &+= bytes.count
   }
 
+  /// Sorts the parts of what was written from a position on, by their bytes. The ranges are from that position on, and
+  /// cover it all, one after another.
+  mutating func sort(_ parts: [Range<Int>], from position: Int) {
+    guard parts.count > 1 else { return }
+    let tail = UnsafeRawBufferPointer(start: base + position, count: count - position)
+    let old = UnsafeMutableRawBufferPointer.allocate(byteCount: tail.count, alignment: 1)
+    defer { old.deallocate() }
+    old.copyMemory(from: tail)
+    func bytes(_ part: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+      UnsafeRawBufferPointer(rebasing: old[part]).assumingMemoryBound(to: UInt8.self)
+    }
+    count = position
+    for part in parts.sorted(by: { compareBytes(bytes($0), bytes($1)) < 0 }) {
+      writeEncoded(UnsafeRawBufferPointer(bytes(part)))
+    }
+  }
+
   /// Copies bytes. Most texts and keys are short: two words that may overlap, without a call.
   @inline(__always)
   private static func copy(_ count: Int, from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) {

@@ -3,7 +3,7 @@
 /// An encoder of any `Encodable` type as a document in deterministic CBOR, without a `DocumentValue` in between.
 ///
 /// ``DocumentValue/init(encoding:)`` says how types are encoded. Equal values give equal bytes, in whatever order they are
-/// encoded.
+/// encoded, and whatever the order of their sets.
 ///
 /// Encoding costs O(bytes written), and O(k log k) for an object of k keys. The encoder is a value, and can be used on
 /// any thread.
@@ -91,9 +91,17 @@ extension DocumentValue {
   /// | `Decimal` | integer; else double, if its shortest text equals the decimal; else string |
   /// | `DocumentValue` | itself |
   /// | `[String: T]`, `[Int: T]` | object |
+  /// | `Set` | array, its elements in ascending order of their bytes as CBOR |
+  /// | other dictionaries | array of keys and values by turns, in ascending order of the keys' bytes as CBOR |
   ///
   /// Synthesized code omits a nil property; `encodeNil` writes null. If a key is written twice, the last value is kept.
   /// Equal keys and values give equal bytes, in whatever order they are encoded.
+  ///
+  /// A set is recognised where an encoder or one of its containers encodes it: as a property, as an element, as a value
+  /// of a dictionary, as the value of an optional, and alone. A type whose own `encode(to:)` calls that of a set, or
+  /// writes the elements one by one, encodes an array like any other, in the order of the hashes. Equal values of such a
+  /// type can give different bytes, as can those of a collection of another package that has no order. Such a type
+  /// passes its set to a container, as in `encoder.singleValueContainer().encode(set)`, or sorts the elements.
   ///
   /// Throws `EncodingError.invalidValue` for a date outside the years 0000…9999, a decimal that is not a number, nesting
   /// deeper than 128 levels, a document with an integer of more than 4,096 bytes or with tag 2 or 3 on something other

@@ -33,6 +33,9 @@ struct EncodingSlot {
   var childCount: Int32 = 0
   var depth: Int16 = 0
   var kind = Kind.empty
+  /// The number of members that stand together in an array whose members have no order: 1 for those of a set, 2 for the
+  /// keys and values of a dictionary; 0 if they have one.
+  var groupSize: UInt8 = 0
 }
 
 /// The scratch bytes and slots of one call. Used by one thread only.
@@ -112,6 +115,7 @@ final class EncodingState {
     let old = slots[slot].kind
     precondition(old == .empty || old == kind, "a value encodes itself as only one kind of item")
     slots[slot].kind = kind
+    slots[slot].groupSize = 0
   }
 }
 
@@ -279,6 +283,11 @@ extension EncodingState {
     callDepth &+= 1
     defer { callDepth &-= 1 }
     try value.encode(to: SlotEncoder(state: self, slot: slot))
+    if slots[slot].kind == .array {
+      let groupSize = UnorderedMembers.groupSize(in: Value.self)
+      // What a set was passed through, such as an optional, leaves it as it is.
+      if groupSize > 0 { slots[slot].groupSize = groupSize }
+    }
   }
 
   private func encode(_ value: UUID, in slot: Int) {
@@ -356,6 +365,7 @@ extension EncodingState {
     case .scalar: writer.writeEncoded(bytes(slots[slot].valueStart, slots[slot].valueEnd))
     case .array:
       writer.writeArrayHead(count: Int(slots[slot].childCount))
+      if slots[slot].groupSize > 0 { return emitSorted(slot, to: &writer) }
       var child = Int(slots[slot].firstChild)
       while child != 0 {
         emit(child, to: &writer)
@@ -375,6 +385,23 @@ extension EncodingState {
         }
       }
     }
+  }
+
+  /// Writes the members of a set, or the pairs of a dictionary, in the order of their bytes.
+  private func emitSorted(_ slot: Int, to writer: inout CBORWriter) {
+    let start = writer.count
+    var groups: [Range<Int>] = []
+    groups.reserveCapacity(Int(slots[slot].childCount))
+    var child = Int(slots[slot].firstChild)
+    while child != 0 {
+      let first = writer.count
+      for _ in 0..<slots[slot].groupSize where child != 0 {
+        emit(child, to: &writer)
+        child = Int(slots[child].nextSibling)
+      }
+      groups.append(first - start..<writer.count - start)
+    }
+    writer.sort(groups, from: start)
   }
 
   @inline(__always)

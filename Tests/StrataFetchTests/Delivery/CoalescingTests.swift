@@ -200,6 +200,47 @@ internal import Testing
     #expect(try await plain.next()?.changes.updates.map(\.id) == [0])
   }
 
+  private struct Tagged: Codable, Equatable, Identifiable, Sendable {
+    struct Key: Codable, Hashable, Sendable { var number: Int }
+    var id: Int
+    var tags: Set<String>
+    var counts: [Key: Int]
+
+    /// Two values with the same words are equal, and their tables hold them in different orders.
+    init(_ id: Int, _ words: [String], capacity: Int = 0) {
+      self.id = id
+      tags = Set(minimumCapacity: capacity)
+      counts = Dictionary(minimumCapacity: capacity)
+      for (number, word) in capacity > 0 ? words.enumerated().reversed() : Array(words.enumerated()) {
+        tags.insert(word)
+        counts[Key(number: number)] = word.utf8.count
+      }
+    }
+  }
+
+  @Test
+  func `R38 A row with an equal set is reported by no list, and an update to it appends nothing`()
+    async throws
+  {
+    let store = EventStore.inMemory()
+    let rows = store.collection("tagged", of: Tagged.self)
+    let words = (0..<30).map { "w\($0)" }
+    #expect(Array(Tagged(1, words).tags) != Array(Tagged(1, words, capacity: 5_000).tags))
+    try await rows.put(Tagged(1, words))
+    try await rows.put(Tagged(2, []))
+    let list = FetchController(ListRequest(Tagged.self).sorted(by: \.id), from: rows)
+    var updates = list.updates(.everyCommit).makeAsyncIterator()
+    _ = try await updates.next()
+    try await rows.put(Tagged(1, words, capacity: 5_000))
+    let head = store.head.sequence
+    let update = try await rows.update(1) { $0 = Tagged(1, words, capacity: 2_000) }
+    #expect(store.head.sequence == head)
+    if case .changed = update { Issue.record("the update appended an equal value") }
+    try await rows.put(Tagged(2, ["x"]))
+    #expect(try await updates.next()?.changes.updates.map(\.id) == [2])
+    try await store.close()
+  }
+
   @Test
   func `R62 What is changed and changed back is not reported`() async throws {
     let home = try await Household()
