@@ -46,6 +46,18 @@ static inline uint8_t strata_unmark(uint8_t *at) {
   return before;
 }
 
+// Releasing what is nested: see release.c.
+
+/// What a thread is releasing. Only that thread reads and writes it.
+struct strata_release {
+  /// The number of objects whose release has begun and not ended.
+  uint32_t depth;
+  /// The objects that are to be released when the outermost one has been; NULL if there are none.
+  void *waiting;
+};
+/// This thread's.
+struct strata_release *strata_release(void);
+
 // Readers of memory that another thread may free: see readers.c.
 
 /// From now on, reads are counted. Call it before the first memory is made that may be freed while it is read.

@@ -414,7 +414,7 @@ extension DecodingState {
   /// Decodes a document without its tags, other than those of big integers.
   private func decodeUntagged(at offset: Int) throws -> DocumentValue {
     var document = try decodeDocument(at: offset)
-    while case .tagged(_, let content) = document { document = content }
+    while case .tagged(_, let content) = document { document = content.value }
     return document
   }
 }

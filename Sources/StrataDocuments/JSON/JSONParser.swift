@@ -138,7 +138,7 @@ struct JSONParser: ~Copyable {
     }
   }
 
-  private mutating func parseArray(depth: Int) throws(Failure) -> [DocumentValue] {
+  private mutating func parseArray(depth: Int) throws(Failure) -> DocumentArray {
     guard depth < CodecLimits.depthMax else { throw Failure(reason: .tooDeep, offset: offset) }
     offset &+= 1
     let start = builder.arrayStart

@@ -41,10 +41,6 @@ extension DocumentValue {
 ///
 /// All calls cost O(bytes written).
 package enum JSONWriter {
-  package static func append(_ value: DocumentValue, style: JSONStyle = .compact, to bytes: inout [UInt8]) {
-    append(value, style: style, level: 0, to: &bytes)
-  }
-
   /// Appends a string in quotes.
   package static func append(_ text: String, to bytes: inout [UInt8]) {
     text.withUTF8Bytes { utf8 in
@@ -60,39 +56,35 @@ package enum JSONWriter {
     }
   }
 
-  private static func append(
-    _ value: DocumentValue,
-    style: JSONStyle,
-    level: Int,
-    to bytes: inout [UInt8]
-  ) {
+  package static func append(_ value: DocumentValue, style: JSONStyle = .compact, to bytes: inout [UInt8]) {
+    append(value, style, level: 0, to: &bytes)
+  }
+
+  /// The number of levels that are written by calls inside each other, which is faster.
+  private static let recursionMax = 32
+
+  private static func append(_ value: DocumentValue, _ style: JSONStyle, level: Int, to bytes: inout [UInt8])
+  {
+    if level >= recursionMax, let container = Container(value, style, level: level) {
+      return appendDeep(container, to: &bytes)
+    }
     switch value {
-    case .null: bytes += "null".utf8
-    case .bool(let value): bytes += (value ? "true" : "false").utf8
-    case .int(let value): appendInteger(value.magnitude, isNegative: value < 0, to: &bytes)
-    case .uint(let value): appendInteger(value, isNegative: false, to: &bytes)
-    case .bigInt(let value): bytes += value.description.utf8
-    case .double(let value): append(value, to: &bytes)
-    case .string(let value): append(value, to: &bytes)
-    case .bytes(let value):
-      bytes += "{\"b64\":\"".utf8
-      appendBase64(value, to: &bytes)
-      bytes += "\"}".utf8
     case .array(let values):
       append(values.count, "[", "]", style, level, &bytes) { index, bytes in
-        append(values[index], style: style, level: level + 1, to: &bytes)
+        append(values.elements[index], style, level: level + 1, to: &bytes)
       }
     case .object(let object):
       append(object.count, "{", "}", style, level, &bytes) { index, bytes in
         append(object.entries[index].key, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         if style == .pretty { bytes.append(UInt8(ascii: " ")) }
-        append(object.entries[index].value, style: style, level: level + 1, to: &bytes)
+        append(object.entries[index].value, style, level: level + 1, to: &bytes)
       }
-    case .tagged(let tag, let value):
+    case .tagged(let tag, let content):
       bytes += "{\"tag\":\(tag),\"value\":".utf8
-      append(value, style: .compact, level: level, to: &bytes)
+      append(content.value, .compact, level: level + 1, to: &bytes)
       bytes.append(UInt8(ascii: "}"))
+    default: appendScalar(value, to: &bytes)
     }
   }
 
@@ -116,9 +108,108 @@ package enum JSONWriter {
     bytes.append(UInt8(ascii: close))
   }
 
+  /// Writes a container without recursion, since a program nests as deep as it likes.
+  private static func appendDeep(_ first: Container, to bytes: inout [UInt8]) {
+    var current = first
+    // The containers around the current one.
+    var outer: [Container] = []
+    current.begin(&bytes)
+    while true {
+      if let member = current.next(&bytes) {
+        guard let inner = Container(member, current.style, level: current.level + 1) else {
+          appendScalar(member, to: &bytes)
+          continue
+        }
+        outer.append(current)
+        current = inner
+        current.begin(&bytes)
+      } else {
+        current.end(&bytes)
+        guard let next = outer.popLast() else { return }
+        current = next
+      }
+    }
+  }
+
+  private static func appendScalar(_ value: DocumentValue, to bytes: inout [UInt8]) {
+    switch value {
+    case .null: bytes += "null".utf8
+    case .bool(let value): bytes += (value ? "true" : "false").utf8
+    case .int(let value): appendInteger(value.magnitude, isNegative: value < 0, to: &bytes)
+    case .uint(let value): appendInteger(value, isNegative: false, to: &bytes)
+    case .bigInt(let value): bytes += value.description.utf8
+    case .double(let value): append(value, to: &bytes)
+    case .string(let value): append(value, to: &bytes)
+    case .bytes(let value):
+      bytes += "{\"b64\":\"".utf8
+      appendBase64(value, to: &bytes)
+      bytes += "\"}".utf8
+    case .array, .object, .tagged: assertionFailure("a container is written member by member")
+    }
+  }
+
+  /// An array, an object or a tag that is being written.
+  private struct Container {
+    private enum Members {
+      case array(DocumentElements<DocumentValue>)
+      case object(DocumentElements<DocumentObject.Entry>)
+      case tagged(UInt64, DocumentValue)
+    }
+
+    private let members: Members
+    private let count: Int
+    private var index = 0
+    let style: JSONStyle
+    let level: Int
+
+    /// Nil for a value without members.
+    @inline(__always)
+    init?(_ value: DocumentValue, _ style: JSONStyle, level: Int) {
+      self.level = level
+      switch value {
+      case .array(let values): (members, count, self.style) = (.array(values.elements), values.count, style)
+      case .object(let object): (members, count, self.style) = (.object(object.entries), object.count, style)
+      case .tagged(let tag, let content):
+        (members, count, self.style) = (.tagged(tag, content.value), 1, .compact)
+      default: return nil
+      }
+    }
+
+    func begin(_ bytes: inout [UInt8]) {
+      switch members {
+      case .array: bytes.append(UInt8(ascii: "["))
+      case .object: bytes.append(UInt8(ascii: "{"))
+      case .tagged(let tag, _): bytes += "{\"tag\":\(tag),\"value\":".utf8
+      }
+    }
+
+    /// Writes what comes before the next member, and returns that; nil at the end.
+    mutating func next(_ bytes: inout [UInt8]) -> DocumentValue? {
+      guard index < count else { return nil }
+      defer { index += 1 }
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      if style == .pretty { JSONWriter.appendLine(level + 1, to: &bytes) }
+      switch members {
+      case .array(let values): return values[index]
+      case .object(let entries):
+        JSONWriter.append(entries[index].key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        if style == .pretty { bytes.append(UInt8(ascii: " ")) }
+        return entries[index].value
+      case .tagged(_, let value): return value
+      }
+    }
+
+    func end(_ bytes: inout [UInt8]) {
+      if style == .pretty, count > 0 { JSONWriter.appendLine(level, to: &bytes) }
+      if case .array = members { bytes.append(UInt8(ascii: "]")) } else { bytes.append(UInt8(ascii: "}")) }
+    }
+  }
+
+  /// Lines inside of more containers than a document can have are not indented further.
   private static func appendLine(_ level: Int, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\n"))
-    bytes += repeatElement(UInt8(ascii: " "), count: 2 * level)
+    bytes += repeatElement(UInt8(ascii: " "), count: 2 * min(level, CodecLimits.depthMax))
   }
 
   private static func append(_ value: Double, to bytes: inout [UInt8]) {

@@ -28,14 +28,13 @@ struct DocumentBuilder: ~Copyable {
   }
 
   /// Removes the values that were appended since the start, and returns them as an array.
-  mutating func array(from start: Int) -> [DocumentValue] {
+  mutating func array(from start: Int) -> DocumentArray {
     let count = values.count - start
-    if count == 0 { return [] }
-    return Array(unsafeUninitializedCapacity: count) { buffer, initialized in
-      if let base = buffer.baseAddress { base.moveInitialize(from: values.base + start, count: count) }
-      initialized = count
-      values.forget(to: start)
+    let elements = DocumentElements<DocumentValue>(count: count) {
+      $0.moveInitialize(from: values.base + start, count: count)
     }
+    values.forget(to: start)
+    return DocumentArray(elements)
   }
 
   /// Removes the pairs that were appended since the start, and returns them as an object; or, if a key occurs twice,
@@ -49,14 +48,13 @@ struct DocumentBuilder: ~Copyable {
       let offset = max(region[index - 1].offset, region[index].offset)
       return .failure(DuplicateKey(key: region[index].key, offset: offset))
     }
-    let entries = [DocumentObject.Entry](unsafeUninitializedCapacity: count) { buffer, initialized in
+    let entries = DocumentElements<DocumentObject.Entry>(count: count) { entries in
       for index in 0..<count {
         let pair = (pairs.base + start + index).move()
-        buffer.initializeElement(at: index, to: .init(key: pair.key, value: pair.value))
+        (entries + index).initialize(to: .init(key: pair.key, value: pair.value))
       }
-      initialized = count
-      pairs.forget(to: start)
     }
+    pairs.forget(to: start)
     return .success(DocumentObject(ascending: entries))
   }
 

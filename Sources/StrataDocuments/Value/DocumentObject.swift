@@ -14,9 +14,9 @@ public struct DocumentObject: Sendable {
   }
 
   /// Strictly ascending by the keys' UTF-8.
-  private(set) var entries: [Entry]
+  private(set) var entries: DocumentElements<Entry>
 
-  public init() { entries = [] }
+  public init() { entries = DocumentElements() }
 
   /// Creates an object from pairs, in which no key may occur twice. O(n²), or O(n) if the keys ascend.
   public init(uniqueKeysWithValues pairs: some Sequence<(String, DocumentValue)>) {
@@ -28,7 +28,7 @@ public struct DocumentObject: Sendable {
   }
 
   /// Creates an object from entries whose keys are strictly ascending.
-  init(ascending entries: [Entry]) {
+  init(ascending entries: DocumentElements<Entry>) {
     assert(zip(entries, entries.dropFirst()).allSatisfy { $0.key.bytesPrecede($1.key) })
     self.entries = entries
   }
@@ -71,31 +71,11 @@ extension DocumentObject {
     return isFound ? entries.remove(at: index).value : nil
   }
 
-  /// Returns the object with the value that the body gives for each key of another, or without the key where it gives
-  /// nil. The body receives the old value and the other's. O(changes · log n), plus one copy.
-  func replacing(
-    _ changes: DocumentObject, _ body: (DocumentValue?, DocumentValue) -> DocumentValue?
-  ) -> DocumentObject {
-    var merged: [Entry] = []
-    merged.reserveCapacity(entries.count + changes.count)
-    var next = 0
-    for change in changes.entries {
-      let (index, isFound) = position(of: change.key, from: next)
-      merged += entries[next..<index]
-      next = isFound ? index + 1 : index
-      if let value = body(isFound ? entries[index].value : nil, change.value) {
-        merged.append(Entry(key: change.key, value: value))
-      }
-    }
-    merged += entries[next...]
-    return DocumentObject(ascending: merged)
-  }
-
   /// The keys, ascending.
   public var keys: some RandomAccessCollection<String> & Sendable { entries.lazy.map(\.key) }
 
   /// The index of a key that does not precede the start, or the index at which it would be inserted.
-  private func position(of key: String, from start: Int = 0) -> (index: Int, isFound: Bool) {
+  func position(of key: String, from start: Int = 0) -> (index: Int, isFound: Bool) {
     guard start < entries.count else { return (start, false) }
     let order = entries[entries.count - 1].key.comparingBytes(to: key)
     if order < 0 { return (entries.count, false) }
@@ -120,15 +100,16 @@ extension DocumentObject: RandomAccessCollection {
 
 extension DocumentObject: Hashable {
   public static func == (a: DocumentObject, b: DocumentObject) -> Bool {
-    a.entries.count == b.entries.count
-      && zip(a.entries, b.entries).allSatisfy { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
+    DocumentValue.object(a) == DocumentValue.object(b)
   }
 
-  public func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) { hash(into: &hasher, level: 0) }
+
+  func hash(into hasher: inout Hasher, level: Int) {
     hasher.combine(entries.count)
     for entry in entries {
       entry.key.hashBytes(into: &hasher)
-      hasher.combine(entry.value)
+      entry.value.hash(into: &hasher, level: level + 1)
     }
   }
 }

@@ -46,20 +46,20 @@ extension DocumentValue {
     var deepest = 0
     switch self {
     case .array(let values):
-      for value in values { deepest = max(deepest, value.depth(countedTo: limit - 1, &refusal)) }
+      for value in values.elements { deepest = max(deepest, value.depth(countedTo: limit - 1, &refusal)) }
     case .object(let object):
       for entry in object.entries {
         deepest = max(deepest, entry.value.depth(countedTo: limit - 1, &refusal))
       }
     case .tagged(let tag, let value):
       if tag == CBORTag.positiveBignum || tag == CBORTag.negativeBignum {
-        if case .bytes(let bytes) = value {
+        if case .bytes(let bytes) = value.value {
           if bytes.count > CodecLimits.integerByteCountMax { refusal = .integerTooLong }
         } else {
           refusal = .tagOfInteger(tag)
         }
       }
-      deepest = value.depth(countedTo: limit - 1, &refusal)
+      deepest = value.value.depth(countedTo: limit - 1, &refusal)
     case .bigInt(let value):
       if value.isTooLong { refusal = .integerTooLong }
       return 0
@@ -76,9 +76,9 @@ extension DocumentValue {
       var hasContainer = false
       for value in level {
         switch value {
-        case .array(let values): next += values
-        case .object(let object): for (_, value) in object { next.append(value) }
-        case .tagged(_, let value): next.append(value)
+        case .array(let values): next += values.elements
+        case .object(let object): for entry in object.entries { next.append(entry.value) }
+        case .tagged(_, let value): next.append(value.value)
         default: continue
         }
         hasContainer = true

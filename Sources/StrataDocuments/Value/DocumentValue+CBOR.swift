@@ -47,7 +47,7 @@ extension CBORWriter {
     case .array(let values):
       checkDepth(depth)
       writeArrayHead(count: values.count)
-      for value in values { write(value, depth: depth + 1) }
+      for value in values.elements { write(value, depth: depth + 1) }
     case .object(let object):
       checkDepth(depth)
       writeMapHead(count: object.count)
@@ -55,7 +55,7 @@ extension CBORWriter {
     case .tagged(let tag, let value):
       checkDepth(depth)
       writeTag(tag)
-      write(value, depth: depth + 1)
+      write(value.value, depth: depth + 1)
     }
   }
 
@@ -65,7 +65,7 @@ extension CBORWriter {
 
   /// Writes the pairs of an object. They are sorted by UTF-8, and encoded text is sorted by length first, so a stable
   /// sort by length gives the right order.
-  private mutating func writePairs(_ entries: [DocumentObject.Entry], depth: Int) {
+  private mutating func writePairs(_ entries: DocumentElements<DocumentObject.Entry>, depth: Int) {
     var previous = 0
     var isOrdered = true
     for entry in entries {
@@ -138,7 +138,7 @@ extension CBORReader {
     _ builder: inout DocumentBuilder,
     depth: Int,
     at start: Int
-  ) throws(CodecError) -> [DocumentValue] {
+  ) throws(CodecError) -> DocumentArray {
     guard depth < CodecLimits.depthMax else { throw CodecError(.tooDeep, at: start) }
     let arrayStart = builder.arrayStart
     if let count {

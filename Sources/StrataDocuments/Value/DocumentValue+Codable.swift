@@ -2,12 +2,14 @@
 
 extension DocumentValue: Codable {
   /// Encodes the value. `CBOREncoder` writes it exactly. Other encoders receive what they can express: bytes, tags, NaN
-  /// and infinities in the forms of `JSONWriter`, and big integers as strings.
+  /// and infinities in the forms of `JSONWriter`, and big integers as strings. Throws `EncodingError.invalidValue` where
+  /// it is nested deeper than 128 levels, together with the types that hold it.
   public func encode(to encoder: any Encoder) throws {
+    if isContainer, encoder.codingPath.count >= CodecLimits.depthMax { throw Self.tooDeep(in: encoder) }
     switch self {
     case .array(let values):
       var container = encoder.unkeyedContainer()
-      for value in values { try container.encode(value) }
+      for value in values.elements { try container.encode(value) }
     case .object(let object):
       var container = encoder.container(keyedBy: DocumentKey.self)
       for (key, value) in object { try container.encode(value, forKey: DocumentKey(stringValue: key)) }
@@ -27,7 +29,14 @@ extension DocumentValue: Codable {
     }
   }
 
+  private static func tooDeep(in encoder: any Encoder) -> EncodingError {
+    let what = "nested deeper than \(CodecLimits.depthMax)"
+    return .invalidValue(
+      DocumentValue.self, .init(codingPath: encoder.codingPath, debugDescription: what))
+  }
+
   private func encodeAsJSON(to encoder: any Encoder) throws {
+    guard depth < CodecLimits.depthMax else { throw Self.tooDeep(in: encoder) }
     try DocumentValue(json: jsonBytes()).encode(to: encoder)
   }
 

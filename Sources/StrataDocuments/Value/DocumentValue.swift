@@ -7,6 +7,10 @@
 ///
 /// Each integer has one form: `int` if it fits in 64 bits with a sign, `uint` if it fits in 64 bits without one, and
 /// `bigInt` otherwise. The initialisers choose it. A value that was created in a longer form equals the shorter one.
+///
+/// A program can nest values as deep as memory allows: they are compared, patched, written as JSON and released without
+/// recursion, since a case can be created without a call that could refuse it. A document is nested at most 128 levels
+/// deep: whatever would record, encode or decode a deeper value throws an error that says so.
 public enum DocumentValue: Sendable {
   case null
   case bool(Bool)
@@ -18,10 +22,10 @@ public enum DocumentValue: Sendable {
   case double(Double)
   case string(String)
   case bytes([UInt8])
-  case array([DocumentValue])
+  case array(DocumentArray)
   case object(DocumentObject)
   /// A value with a CBOR tag (RFC 8949, 3.4) other than 2 and 3, which are `bigInt`.
-  indirect case tagged(UInt64, DocumentValue)
+  case tagged(UInt64, DocumentContent)
 }
 
 extension DocumentValue {
@@ -78,6 +82,63 @@ extension DocumentValue {
 
 extension DocumentValue: Hashable {
   public static func == (a: DocumentValue, b: DocumentValue) -> Bool {
+    // The pairs inside of containers that are still to be compared.
+    var open: [(DocumentValue, DocumentValue)] = []
+    guard isSame(a, b, level: 0, &open) else { return false }
+    while let (a, b) = open.popLast() {
+      guard isSame(a, b, level: 0, &open) else { return false }
+    }
+    return true
+  }
+
+  /// The number of levels that are compared by calls inside each other, which is faster.
+  private static let recursionMax = 32
+
+  /// Whether two values are equal, apart from containers that are deep inside of them, which are added to `open`.
+  private static func isSame(
+    _ a: DocumentValue, _ b: DocumentValue, level: Int, _ open: inout [(DocumentValue, DocumentValue)]
+  ) -> Bool {
+    switch (a, b) {
+    case (.array(let a), .array(let b)):
+      guard a.count == b.count else { return false }
+      for index in 0..<a.count {
+        guard isSameMember(a.elements[index], b.elements[index], level, &open) else { return false }
+      }
+      return true
+    case (.object(let a), .object(let b)):
+      guard a.count == b.count else { return false }
+      for index in 0..<a.count {
+        let (a, b) = (a.entries[index], b.entries[index])
+        guard a.key.hasSameBytes(as: b.key), isSameMember(a.value, b.value, level, &open) else {
+          return false
+        }
+      }
+      return true
+    case (.tagged(let tagA, let a), .tagged(let tagB, let b)):
+      return tagA == tagB && isSameMember(a.value, b.value, level, &open)
+    default: return isSameScalar(a, b)
+    }
+  }
+
+  @inline(__always)
+  private static func isSameMember(
+    _ a: DocumentValue, _ b: DocumentValue, _ level: Int, _ open: inout [(DocumentValue, DocumentValue)]
+  ) -> Bool {
+    guard a.isContainer, b.isContainer else { return isSameScalar(a, b) }
+    if level < recursionMax { return isSame(a, b, level: level + 1, &open) }
+    open.append((a, b))
+    return true
+  }
+
+  /// Whether this has other values in it.
+  var isContainer: Bool {
+    switch self {
+    case .array, .object, .tagged: true
+    default: false
+    }
+  }
+
+  private static func isSameScalar(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
     case (.bool(let a), .bool(let b)): a == b
@@ -87,9 +148,6 @@ extension DocumentValue: Hashable {
     case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
     case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
     case (.bytes(let a), .bytes(let b)): a == b
-    case (.array(let a), .array(let b)): a == b
-    case (.object(let a), .object(let b)): a == b
-    case (.tagged(let tagA, let a), .tagged(let tagB, let b)): tagA == tagB && a == b
     case (.int(let a), .uint(let b)), (.uint(let b), .int(let a)): a >= 0 && UInt64(a) == b
     case (.bigInt(let big), let other), (let other, .bigInt(let big)):
       if case .bigInt = DocumentValue(big) { false } else { DocumentValue(big) == other }
@@ -97,7 +155,11 @@ extension DocumentValue: Hashable {
     }
   }
 
-  public func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) { hash(into: &hasher, level: 0) }
+
+  /// What is nested deeper than a document can be is not hashed, so that the stack is large enough.
+  func hash(into hasher: inout Hasher, level: Int) {
+    guard level <= CodecLimits.depthMax else { return }
     switch withShortestInteger {
     case .null: hasher.combine(0 as UInt8)
     case .bool(let value): hasher.combine(value ? 2 : 1 as UInt8)
@@ -121,14 +183,15 @@ extension DocumentValue: Hashable {
       hasher.combine(value)
     case .array(let value):
       hasher.combine(9 as UInt8)
-      hasher.combine(value)
+      hasher.combine(value.count)
+      for value in value.elements { value.hash(into: &hasher, level: level + 1) }
     case .object(let value):
       hasher.combine(10 as UInt8)
-      hasher.combine(value)
+      value.hash(into: &hasher, level: level)
     case .tagged(let tag, let value):
       hasher.combine(11 as UInt8)
       hasher.combine(tag)
-      hasher.combine(value)
+      value.value.hash(into: &hasher, level: level + 1)
     }
   }
 }

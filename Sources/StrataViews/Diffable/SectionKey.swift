@@ -39,8 +39,8 @@ extension SectionKey where Value == DocumentValue {
     // Without encoding what is in them.
     case .array: item = DocumentValue.array([]).cbor()
     case .object: item = DocumentValue.object([:]).cbor()
-    case .tagged(_, .bytes): item = value.cbor()
-    case .tagged(let tag, _): item = DocumentValue.tagged(tag, .null).cbor()
+    case .tagged(let tag, let content):
+      item = if case .bytes = content.value { value.cbor() } else { DocumentValue.tagged(tag, .null).cbor() }
     default: item = value.cbor()
     }
     var writer = SortKeyWriter()

@@ -268,6 +268,6 @@ private func summary(of document: DocumentValue) -> String {
   case .object(let object):
     let members = object.map { "s" + hexDigits(Array($0.key.utf8)) + "=" + summary(of: $0.value) }
     return "{" + members.joined(separator: " ") + "}"
-  case .tagged(let tag, let value): return "t\(tag)(\(summary(of: value)))"
+  case .tagged(let tag, let value): return "t\(tag)(\(summary(of: value.value)))"
   }
 }

@@ -140,7 +140,7 @@ import Testing
   /// Whether it has bytes under the tag of an integer, which are read as that integer.
   private static func hasTaggedInteger(_ value: DocumentValue) -> Bool {
     switch value {
-    case .tagged(let tag, let value): tag == 2 || tag == 3 || hasTaggedInteger(value)
+    case .tagged(let tag, let value): tag == 2 || tag == 3 || hasTaggedInteger(value.value)
     case .array(let values): values.contains(where: hasTaggedInteger)
     case .object(let object): object.contains { hasTaggedInteger($0.value) }
     default: false
