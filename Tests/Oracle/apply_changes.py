@@ -45,7 +45,17 @@ def apply(at, diff):
         section = the_section(sections, change["to"], change)
         need(section["count"] != change["count"], "the section already has this count", change)
         section["count"] = change["count"]
+    set_revisions(sections, diff.get("revisions", []))
     return {"schema": at["schema"], "table": at["table"], **diff["to"], "sections": sections}
+
+
+def set_revisions(sections, changes):
+    """Sets the revisions of rows that are as they were, and were written in between."""
+    items = {item["id"]: (section["items"], index) for section in sections for index, item in enumerate(section["items"])}
+    for change in changes:
+        need(change["id"] in items, "no such item", change)
+        of_section, index = items[change["id"]]
+        of_section[index] = set_in(of_section[index], change)
 
 
 def by(end, changes):

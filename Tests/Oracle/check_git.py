@@ -154,26 +154,13 @@ class Run:
                 self.complain(where, "%s is in neither tree" % change["id"])
         wanted = {path.decode("latin-1"): letter for path, letter in self.repository.changes(a, b).items()}
         self.expect(where, "not the changes that git sees", sorted(found.items()), sorted(wanted.items()))
-        old = self.at(a, words)
-        new = with_old_revisions(old, self.at(b, words))
+        old, new = self.at(a, words), self.at(b, words)
         self.expect(where, "applied to one list, it does not result in the other", apply(old, diff), new)
         for sentence in broken_laws(old, new, diff):
             self.complain(where, sentence)
         self.seen["pairs"] += 1
         self.seen.update("changes %s" % letter for letter in wanted.values())
         self.seen.update("op " + change["op"] for change in diff["changes"])
-
-
-def with_old_revisions(old, new):
-    """The second list, where a file that has the content of the first has its revision too: a diff does not report what
-    was changed and changed back."""
-    rows = {item["id"]: item for section in old["sections"] for item in section["items"]}
-    for section in new["sections"]:
-        for item in section["items"]:
-            before = rows.get(item["id"])
-            if before and exact(before["fields"]) == exact(item["fields"]):
-                item["revision"] = before["revision"]
-    return new
 
 
 def letter_of(change):

@@ -119,6 +119,7 @@ class Run:
     def count_changes(self, diff, backwards):
         self.seen["pairs backwards" if backwards else "pairs forwards"] += 1
         self.seen["pairs without a change"] += not diff["changes"]
+        self.seen["rows of which only the revision differs"] += len(diff.get("revisions", []))
         for change in diff["changes"]:
             changed = change["op"] == "move" and "revision" in change
             self.seen["op " + change["op"] + (" with a changed row" if changed else "")] += 1

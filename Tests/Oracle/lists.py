@@ -204,7 +204,8 @@ def difference(a, b):
         name: {key: end[key] for key in ("sequence", "time", "chain", "count", "partial") if key in end}
         for name, end in (("from", a), ("to", b))
     }
-    return {"schema": 1, "table": a["table"], **ends, "changes": changes}
+    revisions = sides.revisions()
+    return {"schema": 1, "table": a["table"], **ends, "changes": changes, **({"revisions": revisions} if revisions else {})}
 
 
 def places(at):
@@ -258,11 +259,19 @@ class Sides:
             if id in self.old and id not in moved:
                 stays.setdefault(key, []).append(id)
         for ids in stays.values():
-            moved.update(moved_within(ids, lambda id: self.old[id][1][1], lambda id: not self.touched(id)))
+            moved.update(moved_within(ids, lambda id: self.old[id][1][1], lambda id: not self.written(id)))
         return moved
 
-    def touched(self, id):
+    def written(self, id):
         return self.old[id][2]["revision"] != self.new[id][2]["revision"]
+
+    def touched(self, id):
+        return self.written(id) and exact(self.old[id][2]["fields"]) != exact(self.new[id][2]["fields"])
+
+    def revisions(self):
+        """The rows that were changed and changed back."""
+        named = (id for id in self.new if id in self.old and self.written(id) and not self.touched(id))
+        return [{"id": id, "revision": [self.old[id][2]["revision"], self.new[id][2]["revision"]]} for id in named]
 
     def inserts_and_moves(self):
         changes = []

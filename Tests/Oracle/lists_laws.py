@@ -37,8 +37,9 @@ def broken_laws(a, b, diff, sorted_by=None):
     unknown = sorted({change["op"] for change in changes} - set(KEYS))
     if unknown:
         return ["there is an op %s" % op for op in unknown]
-    laws = (shape, order_of_stages, one_change_an_item, items, whole_sections, moved_items, contents, sums)
+    laws = (shape, order_of_stages, one_change_an_item, items, whole_sections, moved_items, sums)
     broken = [sentence for law in laws for sentence in law(a, b, changes)]
+    broken += [*contents(a, b, changes, diff.get("revisions", [])), *revisions(a, b, diff)]
     return broken + (list(fewest_moves(a, b, changes, sorted_by)) if sorted_by else [])
 
 
@@ -171,16 +172,37 @@ def fewest_moves(a, b, changes, sorted_by):
         yield "%d items move, but %d would be enough" % (len(moves), least)
 
 
-def contents(a, b, changes):
+def revisions(a, b, diff):
+    """Rows that are the same apart from their revisions are named in the order of b, and only if there are any (R62)."""
+    old, new = places(a), places(b)
+    named = diff.get("revisions", [])
+    if "revisions" in diff and not named:
+        yield "there are no revisions, and the key is there"
+    for change in named:
+        if list(change) != ["id", "revision"] or change["id"] not in old or change["id"] not in new:
+            yield "%s is not a row of both lists with its revisions" % exact(change)
+            return
+        before, after = old[change["id"]][2], new[change["id"]][2]
+        if change["revision"] != [before["revision"], after["revision"]] or len(set(change["revision"])) < 2:
+            yield "%s has other revisions in the lists" % change["id"]
+        if exact(before["fields"]) != exact(after["fields"]):
+            yield "%s has other fields, and only its revision is named" % change["id"]
+    at = [new[change["id"]][1] for change in named]
+    if any(first >= second for first, second in zip(at, at[1:])):
+        yield "the revisions are not in the order of the list"
+
+
+def contents(a, b, changes, revisions=()):
     """A change lists exactly what differs in its row, and every row that differs has a change."""
     old, new = places(a), places(b)
+    unchanged = {change["id"] for change in revisions}
     said = {change["id"]: change for change in of(changes, "move", "update")}
     for id in new:
         if id not in old:
             continue
         before, after, change = old[id][2], new[id][2], said.get(id, {})
         revision, fields = [before["revision"], after["revision"]], None
-        if revision[0] == revision[1]:
+        if revision[0] == revision[1] or id in unchanged:
             revision = None
         else:
             fields = changed_fields(before["fields"], after["fields"])

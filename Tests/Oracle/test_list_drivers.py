@@ -215,13 +215,6 @@ class GitDriver(unittest.TestCase):
             wrong = "\n".join(run.wrong)
             self.assertEqual(wrong, "") if sentence is None else self.assertIn(sentence, wrong)
 
-    def test_only_a_file_with_the_same_content_takes_the_old_revision(self):
-        def list_of(*rows):
-            return {"sections": [{"items": [{"id": id, "revision": n, "fields": {"m": m}} for id, n, m in rows]}]}
-
-        old, new = list_of(("a", 1, 7), ("b", 2, 7)), list_of(("a", 3, 7), ("b", 4, 8), ("c", 5, 7))
-        self.assertEqual(check_git.with_old_revisions(old, new), list_of(("a", 1, 7), ("b", 4, 8), ("c", 5, 7)))
-
     def test_what_the_tool_says_of_an_answer_is_found_among_the_points(self):
         said = "id:1 \u2192 seq 3\nlogreplay: read from the history, no event replayed\n"
         self.assertEqual(origin_in(said), check_git.READ)

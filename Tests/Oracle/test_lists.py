@@ -343,7 +343,22 @@ class Applying(unittest.TestCase):
             self.assertEqual(broken_laws(old, new, diff), [])
             self.assertEqual(before, (old, diff), "the lists that were passed in are unchanged")
             seen.update(change["op"] for change in diff["changes"])
-        self.assertEqual(len(seen), 8, seen)
+            seen.update(["revision"] if "revisions" in diff else [])
+        self.assertEqual(len(seen), 9, seen)
+
+    def test_a_row_that_was_changed_and_changed_back_is_named_apart_from_the_changes(self):
+        history = History(log(put("a", x=1), put("b", x=1), put("a", x=2), put("a", x=1), delete("b"), put("b", x=1)))
+        old, new = history.at("t", 2), history.at("t", 6)
+        diff = difference(old, new)
+        self.assertEqual(diff["changes"], [])
+        self.assertEqual(diff["revisions"], [{"id": "a", "revision": [1, 4]}, {"id": "b", "revision": [2, 6]}])
+        self.assertEqual(apply(old, diff), new)
+        for wrong in (
+            [], diff["revisions"][:1], diff["revisions"][::-1], [{"id": "a", "revision": [1, 5]}, diff["revisions"][1]],
+        ):
+            self.assertTrue(broken_laws(old, new, {**diff, "revisions": wrong}))
+        with self.assertRaisesRegex(ValueError, "another revision"):
+            apply(old, {**diff, "revisions": [{"id": "a", "revision": [3, 4]}]})
 
     def test_a_batch_without_one_of_its_changes_is_refused_or_leads_elsewhere(self):
         for old, diff, new in random_pairs(200):

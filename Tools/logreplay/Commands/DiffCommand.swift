@@ -12,6 +12,10 @@ struct DiffCommand: BlockingCommand, PointCommand {
     discussion: """
       The range is A..B, A.., ..B or two points, and means the changes made by the events after A, up to and \
       including B. A single point B means ..B: all changes up to it. B may be before A.
+
+      What was changed and changed back is no change. With -o json, the batch turns the list at A, as `at` prints \
+      it, into the list at B. For that, rows of which only the revision differs are named after the changes, under \
+      "revisions"; with -o jsonl, in lines with the op "revision".
       """)
 
   @OptionGroup var target: StoreArgument

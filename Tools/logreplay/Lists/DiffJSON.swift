@@ -4,7 +4,9 @@ internal import StrataEvents
 internal import StrataLists
 internal import StrataTables
 
-/// Writes the canonical batch: `{"schema":1,"table":…,"from":{…},"to":{…},"changes":[…]}`, or one line per change.
+/// Writes the canonical batch: `{"schema":1,"table":…,"from":{…},"to":{…},"changes":[…]}`, or one line per change. After
+/// the changes come the rows of which only the revision differs, if there are any: `"revisions":[{"id":…,"revision":[old,
+/// new]}]`, or a line with the op `revision` for each.
 struct DiffJSON {
   let diff: ListComparison
   let fields: ShownFields
@@ -26,7 +28,23 @@ struct DiffJSON {
       line.finish(to: &writer.bytes)
       try writer.flushIfLarge()
     }
-    writer.bytes += "]}".utf8
+    writer.bytes += "]".utf8
+    try writeRevisions(to: &writer)
+    writer.bytes += "}".utf8
+  }
+
+  private func writeRevisions(to writer: inout OutputWriter) throws {
+    let revisions = diff.revisionChanges()
+    guard !revisions.isEmpty else { return }
+    writer.bytes += ",\"revisions\":[".utf8
+    for (index, change) in revisions.enumerated() {
+      if index > 0 { writer.bytes.append(UInt8(ascii: ",")) }
+      var line = JSONLine(movingFrom: &writer.bytes)
+      Self.add(change, to: &line)
+      line.finish(to: &writer.bytes)
+      try writer.flushIfLarge()
+    }
+    writer.bytes += "]".utf8
   }
 
   /// Writes one line per change.
@@ -39,6 +57,20 @@ struct DiffJSON {
       writer.bytes.append(UInt8(ascii: "\n"))
       try writer.flushIfLarge()
     }
+    for change in diff.revisionChanges() {
+      var line = JSONLine(movingFrom: &writer.bytes)
+      line.field("schema", 1 as UInt64)
+      line.field("op", "revision")
+      Self.add(change, to: &line)
+      line.finish(to: &writer.bytes)
+      writer.bytes.append(UInt8(ascii: "\n"))
+      try writer.flushIfLarge()
+    }
+  }
+
+  private static func add(_ change: RevisionChange, to line: inout JSONLine) {
+    line.field("id", change.id)
+    line.raw("revision", "[\(change.old),\(change.new)]".utf8)
   }
 
   /// Adds `"from":{…},"to":{…}`: the two points, so that a program has the sequence, time, chain and count of each.

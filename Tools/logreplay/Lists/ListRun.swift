@@ -73,7 +73,9 @@ final class ListRun {
       try replay.fold.runByAppend(through: limit) { set in
         try wait.checkTime()
         try watch?.check(set)
-        guard let diff = try replay.comparison(from: state, to: set) else { return }
+        guard let diff = try replay.comparison(from: state, to: set, withRevisions: format.isJSON) else {
+          return
+        }
         try print(diff)
         state = diff.new
         printed += 1

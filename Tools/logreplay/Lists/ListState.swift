@@ -137,15 +137,20 @@ final class ListReplay {
   }
 
   /// The changes from a state to the end of a later append; nil if the list is the same.
-  func comparison(from old: ListState, to set: TableSet) throws -> ListComparison? {
+  ///
+  /// - Parameter withRevisions: whether a list is another one if only revisions differ.
+  func comparison(
+    from old: ListState, to set: TableSet, withRevisions: Bool = false
+  ) throws -> ListComparison? {
     let version = version(of: set)
     let batch = ListDiff(from: old.version, to: version)
-    guard !batch.isEmpty else { return nil }
+    guard !batch.isEmpty || withRevisions else { return nil }
     let new = ListState(
       table: table, version: version, sequence: set.sequence,
       time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence),
       isSectionedByTime: query.isSectionedByTime)
-    return ListComparison(old: old, new: new, batch: batch)
+    let comparison = ListComparison(old: old, new: new, batch: batch)
+    return batch.isEmpty && comparison.revisionChanges().isEmpty ? nil : comparison
   }
 
   /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of
