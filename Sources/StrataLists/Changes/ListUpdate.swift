@@ -3,6 +3,13 @@
 public import StrataEvents
 
 /// A list before and after a step, and the changes in between.
+///
+/// A live list makes them. A test without one makes its own, of two snapshots of a store in memory:
+///
+/// ```swift
+/// let update = ListUpdate(
+///   reason: .changed, before: old, after: new, changes: ListChanges(from: old, to: new))
+/// ```
 public struct ListUpdate<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {
   public enum Reason: Hashable, Sendable {
@@ -30,7 +37,10 @@ where Item.ID: DocumentID {
   /// The changes that turn `before` into `after`.
   public var changes: ListChanges<Item.ID, Section>
 
-  package init(
+  /// Creates an update, whose parts are not checked against each other.
+  ///
+  /// - Parameter changes: those that turn `before` into `after`; none, where `after` is to be shown as a whole.
+  public init(
     reason: Reason, before: ListSnapshot<Item, Section>?, after: ListSnapshot<Item, Section>,
     changes: ListChanges<Item.ID, Section>
   ) {

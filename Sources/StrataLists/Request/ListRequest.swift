@@ -5,7 +5,8 @@ public import StrataTables
 
 /// The section of a list without sections.
 public struct Unsectioned: Hashable, Sendable {
-  package init() {}
+  /// Creates the section. All are equal.
+  public init() {}
 }
 
 /// A list request as a value: built by calls that each return a new one.
