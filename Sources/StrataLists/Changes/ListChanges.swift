@@ -9,6 +9,10 @@ internal import StrataTables
 /// every item of both whose section or whose order among its neighbours changed is one move, and an item whose row
 /// changed and that stays is one update. An item occurs once. `from` counts in the old snapshot, `to` in the new one.
 ///
+/// Of the items that change their order, as few as possible move. The differences of other libraries need not be the
+/// smallest: `OrderedSet.difference` of swift-collections 1.6.0 removes and inserts five elements, in ten changes, to turn
+/// 0, 1, 2, 3, 4, 5 into 1, 2, 4, 5, 0, 3, where two moves are enough.
+///
 /// To apply the batch to an old list: remove the deleted and moved items; remove the deleted and moved sections; insert
 /// the inserted and moved sections, by ascending `to`; insert the inserted and moved items, by ascending `to`.
 public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Hashable, Sendable {

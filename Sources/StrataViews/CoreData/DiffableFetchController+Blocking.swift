@@ -10,10 +10,14 @@
     /// Fetches the list as `performFetch` does, and blocks the calling thread until it is there. For threads and
     /// dispatch queues of the program's own.
     ///
-    /// It may not be called on the main thread, nor inside a task: not in an `async` function, on an actor, or in a
-    /// method of a delegate. Both are checked, and end the process: a blocked thread of the concurrent pool is missing
-    /// for all other tasks, and a blocked main thread is one that `configureFetch` or another fetch may wait for. For the
-    /// same reason the main thread must not wait for the calling thread meanwhile. The fetch runs on the calling thread.
+    /// It may not be called on the main queue, where the main actor runs, nor inside a task: not in an `async` function,
+    /// on an actor, or in a method of a delegate. Both are checked, and end the process: a blocked thread of the
+    /// concurrent pool is missing for all other tasks, and a blocked main queue is one that `configureFetch` or another
+    /// fetch may wait for. For the same reason the main queue must not wait for the calling thread meanwhile. The fetch
+    /// runs on the calling thread.
+    ///
+    /// The main queue is not always served by the main thread, the first of the process: with Swift 6.3.1 on Linux, it
+    /// leaves that thread at the first `await` of an asynchronous `main`. So the queue is checked and not the thread.
     ///
     /// - Throws: `DiffableFetchError`, and `CancellationError` if the list was cancelled.
     @discardableResult
@@ -23,7 +27,7 @@
         "performFetchBlocking() was called in a task: await performFetch()")
       precondition(
         DispatchQueue.getSpecific(key: mainQueueMark) == nil,
-        "performFetchBlocking() was called on the main thread: await performFetch()")
+        "performFetchBlocking() was called on the main queue: await performFetch()")
       let result = Lock<Result<ListSnapshot<Item, Section>, any Error>?>(nil)
       let executor = CallerExecutor()
       Task.detached(executorPreference: executor) {
@@ -62,8 +66,7 @@
     }
   }
 
-  /// Marks the main queue, so that code can find out whether it runs there. The main queue need not be the first thread
-  /// of the process.
+  /// Marks the main queue, so that code can find out whether it runs there, on whatever thread that is.
   private let mainQueueMark: DispatchSpecificKey<Void> = {
     let mark = DispatchSpecificKey<Void>()
     DispatchQueue.main.setSpecific(key: mark, value: ())
