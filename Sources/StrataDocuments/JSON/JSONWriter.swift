@@ -65,47 +65,15 @@ package enum JSONWriter {
 
   private static func append(_ value: DocumentValue, _ style: JSONStyle, level: Int, to bytes: inout [UInt8])
   {
-    if level >= recursionMax, let container = Container(value, style, level: level) {
-      return appendDeep(container, to: &bytes)
+    guard var container = Container(value, style, level: level) else {
+      return appendScalar(value, to: &bytes)
     }
-    switch value {
-    case .array(let values):
-      append(values.count, "[", "]", style, level, &bytes) { index, bytes in
-        append(values.elements[index], style, level: level + 1, to: &bytes)
-      }
-    case .object(let object):
-      append(object.count, "{", "}", style, level, &bytes) { index, bytes in
-        append(object.entries[index].key, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        if style == .pretty { bytes.append(UInt8(ascii: " ")) }
-        append(object.entries[index].value, style, level: level + 1, to: &bytes)
-      }
-    case .tagged(let tag, let content):
-      bytes += "{\"tag\":\(tag),\"value\":".utf8
-      append(content.value, .compact, level: level + 1, to: &bytes)
-      bytes.append(UInt8(ascii: "}"))
-    default: appendScalar(value, to: &bytes)
+    guard level < recursionMax else { return appendDeep(container, to: &bytes) }
+    container.begin(&bytes)
+    while let member = container.next(&bytes) {
+      append(member, container.style, level: level + 1, to: &bytes)
     }
-  }
-
-  @inline(__always)
-  private static func append(
-    _ count: Int,
-    _ open: Unicode.Scalar,
-    _ close: Unicode.Scalar,
-    _ style: JSONStyle,
-    _ level: Int,
-    _ bytes: inout [UInt8],
-    member: (Int, inout [UInt8]) -> Void
-  ) {
-    bytes.append(UInt8(ascii: open))
-    for index in 0..<count {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      if style == .pretty { appendLine(level + 1, to: &bytes) }
-      member(index, &bytes)
-    }
-    if style == .pretty, count > 0 { appendLine(level, to: &bytes) }
-    bytes.append(UInt8(ascii: close))
+    container.end(&bytes)
   }
 
   /// Writes a container without recursion, since a program nests as deep as it likes.
