@@ -15,6 +15,9 @@ package final class Log: Sendable {
   package let tornBytes: UInt64
   /// The damage that a reader found at the open and before which it ends.
   package let damage: StoreFinding?
+  /// The events that folds of this log have decoded. A fold that stops inside a block and goes on there decodes each of its
+  /// events once.
+  package let foldedEvents = EventTally()
   let role: Role
   let phase = Gate(Phase.open)
 

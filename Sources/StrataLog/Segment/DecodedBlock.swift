@@ -1,4 +1,4 @@
-// A block's decoded payload, which it owns, and the walks over its appends and events.
+// A block's decoded payload, which it owns, and the walks over all its appends and events.
 
 internal import StrataBase
 
@@ -42,30 +42,16 @@ package final class DecodedBlock: @unchecked Sendable {
   /// The decoded bytes. They live as long as the block: hold it while a pointer into them is in use.
   package var raw: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
 
+  /// The same, from its begin.
+  var content: ByteCursor { ByteCursor(storage, count: count) }
+
   /// Walks all appends: the body gets each one's view and the sequence of its first event.
   package func forEachAppend(
     _ body: (borrowing AppendView, _ first: UInt64) throws(ContentProblem) -> Void
   ) throws(ContentProblem) {
     defer { withExtendedLifetime(self) {} }
-    var cursor = ByteCursor(storage, count: count)
-    var sequence = header.firstSequence
-    var appends: UInt32 = 0
-    while cursor.remaining > 0 {
-      let append: AppendView
-      do throws(DecodingProblem) { append = try cursor.nextAppend() } catch { throw ContentProblem(error) }
-      guard sequence - header.firstSequence + UInt64(append.eventCount) <= UInt64(header.eventCount) else {
-        throw .damaged("the block holds more events than its header counts")
-      }
-      guard appends < header.appendCount else {
-        throw .damaged("the block holds more appends than its header counts")
-      }
-      appends += 1
-      try body(append, sequence)
-      sequence += UInt64(append.eventCount)
-    }
-    guard sequence == header.nextSequence else {
-      throw .damaged("the block holds fewer events than its header counts")
-    }
+    var cursor = BlockCursor(self)
+    while let append = try cursor.nextAppend() { try body(append, cursor.nextSequence) }
   }
 
   /// The id of the append that begins with a sequence, empty if it has none; nil if no append begins there. Looks at no

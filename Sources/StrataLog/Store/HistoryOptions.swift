@@ -80,6 +80,8 @@ package struct RunLimits: Sendable {
   /// With this number of changes, or of bytes of documents, a run is written.
   package var changeCountMax = 4_096
   package var byteCountMax = 4 << 20
+  /// How long a step of the work on a history takes, unless it writes.
+  package var stepTime = Duration.milliseconds(10)
   /// As long as more events than that are to be folded, a run may have this many times as many changes.
   package var laggingCount = 8
   /// The number of neighbours of one level that are merged into one run of the next level.

@@ -9,9 +9,6 @@ extension Fold {
   /// none at the end of the log. If the log cannot be read any further, the call first returns the states before the
   /// error. The states share all pages that did not change between them.
   ///
-  /// If a block holds more than `countMax` appends, the next call walks over it again, so a few states per call cost
-  /// less than one state per call.
-  ///
   /// - Returns: nil if the slice ended before the end of an append.
   package func statesByAppend(
     through last: UInt64, countMax: Int, _ slice: TimeSlice

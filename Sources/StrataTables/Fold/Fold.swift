@@ -20,8 +20,8 @@ package final class Fold {
   private let keptRowCountMax: Int
   private let unplacedCountMax: Int
   private let kept: KeptRows
-  /// A block of which only the first events have been folded in.
-  private var pending: DecodedBlock?
+  /// Where to go on in a block of which only the first events have been folded in.
+  private var pending: BlockCursor?
   /// The blocks after it that were read to read their rows too.
   private var ahead: RowsAhead
   // What is looked at for every event is not checked for exclusivity: one thread at a time uses a fold.
@@ -75,7 +75,7 @@ package final class Fold {
     headAtBegin = mark.sequence
     let begin = mark.logBegin - 1
     blocks = log.blocksAhead(after: begin)
-    ahead = RowsAhead(isOnDisk: false)
+    ahead = RowsAhead(isOnDisk: false, log.foldedEvents)
     state = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
   }
 
@@ -100,7 +100,7 @@ package final class Fold {
     kept = KeptRows(rowCountMax: keptRowCountMax, unplacedCountMax: unplacedCountMax)
     self.headAtBegin = headAtBegin ?? state.sequence
     blocks = log.blocksAhead(after: state.sequence)
-    ahead = RowsAhead(isOnDisk: true)
+    ahead = RowsAhead(isOnDisk: true, log.foldedEvents)
     self.state = state
     reached.set(state.sequence)
     self.state.beginLines()
@@ -114,7 +114,7 @@ package final class Fold {
   @discardableResult
   package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
     defer { placeRows() }
-    try begin(through: last)
+    try begin()
     defer { blocks.pause() }
     while true {
       if let failure { throw failure }
@@ -122,8 +122,8 @@ package final class Fold {
       if mustBeginAnew {
         guard try beginAnew(slice) else { return false }
       }
-      guard state.sequence < last, let block = try nextBlock(through: last) else { return true }
-      try apply(block, through: last, slice)
+      guard state.sequence < last, let cursor = try nextCursor(through: last) else { return true }
+      try apply(cursor, through: last, slice)
       reached.set(state.sequence)
       if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
     }
@@ -132,19 +132,24 @@ package final class Fold {
   /// Puts the rows that events changed into the tables, without which the state is lent to nobody.
   private func placeRows() { kept.place(into: &state, scratch) }
 
-  private func nextBlock(through last: UInt64) throws(StoreError) -> DecodedBlock? {
-    if let block = pending {
-      pending = nil
-      return block
-    }
+  /// Where to fold on: in the block that was begun, or at the begin of the next one. Nil at the end of what is visible.
+  private func nextCursor(through last: UInt64) throws(StoreError) -> BlockCursor? {
+    let begun = pending
+    pending = nil
     let end = min(last, log.mark.visible.sequence)
     let events = end > state.sequence ? end - state.sequence : 0
+    // During long work another thread reads the blocks. A simulated disk sees the calls of one thread only.
+    if begun == nil, events > 0, !log.options.writesInStep {
+      blocks.begin(events: events, log.options.machine)
+    }
     let parallel = log.options.writesInStep ? Parallel.none : log.options.machine.parallel
-    guard let block = try ahead.next(blocks, events: events, into: state, folding, on: parallel)
+    guard let cursor = try ahead.next(begun, blocks, events: events, into: state, folding, on: parallel)
     else { return nil }
-    bytesRead += UInt64(block.header.storedLength)
-    rawBytesRead += UInt64(block.header.rawLength)
-    return block
+    if begun == nil {
+      bytesRead += UInt64(cursor.block.header.storedLength)
+      rawBytesRead += UInt64(cursor.block.header.rawLength)
+    }
+    return cursor
   }
 
   /// Forgets all blocks that were read and not folded in.
@@ -155,15 +160,11 @@ package final class Fold {
     blocks = log.blocksAhead(after: state.sequence)
   }
 
-  /// Begins to fold events up to a sequence. During long work another thread reads the blocks.
-  private func begin(through last: UInt64) throws(StoreError) {
+  /// Begins to fold events.
+  private func begin() throws(StoreError) {
     if let failure { throw failure }
     // Before any block is read: one that was read before an erasure would pass for one without the content.
     if marksErasures, erasures == nil { erasures = try log.erasures() }
-    // A simulated disk sees the calls of one thread only.
-    guard !log.options.writesInStep else { return }
-    let end = min(last, log.mark.visible.sequence)
-    if end > state.sequence { blocks.begin(events: end - state.sequence, log.options.machine) }
   }
 
   /// Adds a view to a table of the state, built on threads of the store's machine. O(n log n).
@@ -271,7 +272,7 @@ package final class Fold {
   ) throws -> Bool {
     var refusal: (any Error)?
     defer { placeRows() }
-    try begin(through: last)
+    try begin()
     defer { blocks.pause() }
     while refusal == nil {
       if let failure { throw failure }
@@ -280,9 +281,9 @@ package final class Fold {
         do { try body(state) } catch { refusal = error }
         continue
       }
-      guard state.sequence < last, let block = try nextBlock(through: last) else { return true }
+      guard state.sequence < last, let cursor = try nextCursor(through: last) else { return true }
       try apply(
-        block, through: last, slice,
+        cursor, through: last, slice,
         ended: {
           placeRows()
           do { try body(state) } catch { refusal = error }
@@ -315,13 +316,13 @@ package final class Fold {
     ) -> Bool
   ) throws(StoreError) -> EventRun {
     defer { placeRows() }
-    try begin(through: last)
+    try begin()
     defer { blocks.pause() }
     var goesOn = true
     while !mustBeginAnew {
-      guard goesOn, state.sequence < last, let block = try nextBlock(through: last) else { return .done }
+      guard goesOn, state.sequence < last, let cursor = try nextCursor(through: last) else { return .done }
       try apply(
-        block, through: last, slice,
+        cursor, through: last, slice,
         each: { event, stamp, endsAppend in
           placeRows()
           goesOn = body(event, stamp, endsAppend, state)
@@ -333,58 +334,66 @@ package final class Fold {
     return .erased
   }
 
+  /// Folds events of a block up to a sequence, or up to that of which rows were read ahead, and notes where it stopped.
+  ///
   /// - Parameters:
   ///   - each: called after each event.
   ///   - ended: called at the end of each append.
   ///   Once one of them returns false, nothing more is folded.
   private func apply(
-    _ block: DecodedBlock, through last: UInt64, _ slice: TimeSlice?,
+    _ begun: BlockCursor, through last: UInt64, _ slice: TimeSlice?,
     each: (_ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _, _ in true },
     ended: () -> Bool = { true }
   ) throws(StoreError) {
-    let done = state.sequence
+    assert(pending == nil, "two blocks wait to be folded in")
+    let header = begun.block.header
+    let last = min(last, ahead.bound(after: state.sequence))
+    var cursor = begun
     building = nil
-    var goesOn = true
+    defer {
+      log.foldedEvents.add(cursor.passedCount - begun.passedCount)
+      withExtendedLifetime(begun) {}
+    }
     var halt: StoreError?
-    try wrapping(block) { () throws(ContentProblem) in
-      try block.forEachAppend { append, first throws(ContentProblem) in
-        let end = first + UInt64(append.eventCount) - 1
-        guard goesOn, end > done, first <= last else { return }
-        var events = append.events
+    do throws(ContentProblem) {
+      var goesOn = true
+      try cursor.skip(through: state.sequence)
+      appends: while goesOn, !cursor.isAtEnd, cursor.nextSequence <= last,
+        let append = try cursor.openAppend()
+      {
+        let end = cursor.appendEnd
+        let stop = min(end, last)
         let head = tracksChain ? XXH64.of(append.head) : 0
-        for sequence in first...min(end, last) {
-          let event: EventView
-          do throws(DecodingProblem) { event = try events.nextEvent() } catch { throw ContentProblem(error) }
-          guard sequence > done else { continue }
+        while goesOn, state.sequence < stop {
+          let sequence = cursor.nextSequence
+          let event = try cursor.nextEvent()
           assert(sequence > state.sequence, "an event is folded in twice")
           let stamp = Stamp(sequence: sequence, time: append.ownTime)
           folding.apply(event, at: stamp, to: &state, scratch, kept)
           if let haltingName, let failure = state.failures.listed.first {
             halt = .halted(haltingName, sequence: sequence, stream: event.stream, what: failure.what)
-            goesOn = false
-            return
+            break appends
           }
           state.sequence = sequence
           if kept.isFull { placeRows() }
           state.time = append.ownTime
-          state.chain = chain(after: event, sequence, head, in: block.header)
+          state.chain = chain(after: event, sequence, head, in: header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
-          if !each(event, stamp, sequence == end) {
-            goesOn = false
-            if sequence < end { return }
-          }
-          if let slice, slice.isOver {
-            goesOn = false
-            if sequence < end { return }
-          }
+          if !each(event, stamp, sequence == end) { goesOn = false }
+          if let slice, slice.isOver { goesOn = false }
         }
-        guard end <= last else { return }
-        guard events.remaining == 0 else { throw .damaged("an append holds more than its events") }
+        guard state.sequence == end else { break }
+        try cursor.endAppend()
         state.appendCount += 1
-        if end == block.header.nextSequence - 1 { state.chain = block.header.chainAfter }
+        if cursor.isAtEnd { state.chain = header.chainAfter }
         // After the note of an erasure the state still holds what was erased: it is not lent until it was folded again.
         if mustBeginAnew { goesOn = false } else if !ended() { goesOn = false }
       }
+    } catch {
+      // The position is already past the block.
+      let error = error.storeError(of: header)
+      failure = error
+      throw error
     }
     if let halt {
       // Nothing of the event is in the state. The next call reads it again, since it may be erased by then.
@@ -392,8 +401,7 @@ package final class Fold {
       readAgain()
       throw halt
     }
-    assert(pending == nil, "two blocks wait to be folded in")
-    if block.header.nextSequence - 1 > state.sequence { pending = block }
+    if !cursor.isAtEnd { pending = cursor }
   }
 
   /// The chain after an event, nil if the chain is not tracked or not known before the event.
@@ -406,18 +414,6 @@ package final class Fold {
     return Chain.next(
       after: before, sequence: sequence, revision: event.revision, head: head, names: XXH64.of(event.names),
       content: event.contentHash)
-  }
-
-  private func wrapping(
-    _ block: DecodedBlock, _ body: () throws(ContentProblem) -> Void
-  ) throws(StoreError) {
-    do throws(ContentProblem) { try body() } catch {
-      let header = block.header
-      let error = error.storeError(of: header)
-      // The position is already past the block.
-      failure = error
-      throw error
-    }
   }
 }
 

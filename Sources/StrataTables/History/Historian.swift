@@ -66,8 +66,6 @@ final class Historian: KeptHistory {
   /// Those of the projector; nil if no states are saved.
   let checkpoints: Checkpoints?
   let work = HistoryWork()
-  /// How long a step takes, unless it writes.
-  private static let stepTime = Duration.milliseconds(10)
   /// How long a close folds events that are in no run yet.
   private static let restTime = Duration.milliseconds(50)
   /// How long a read waits for the background thread, before it replays.
@@ -298,7 +296,7 @@ final class Historian: KeptHistory {
   }
 
   private func runStep(_ generation: Int, isDamaged: Bool, writesRest: Bool) -> Bool {
-    let slice = TimeSlice(until: MonotonicTime.now().advanced(by: Self.stepTime))
+    let slice = TimeSlice(until: MonotonicTime.now().advanced(by: log.options.runLimits.stepTime))
     do throws(RunFailure) {
       let isMore = try work.step(self, generation, isDamaged: isDamaged, writesRest: writesRest, slice)
       noteReached(generation)

@@ -180,6 +180,8 @@ private final class RowWalk: @unchecked Sendable {
   private let table: String
   private let id: String
   private var past: RunPast?
+  /// The versions that the runs have, once they were looked for.
+  private var known: RunVersions?
   /// The fold of what is before the runs.
   private var front: Fold?
   private var fold: Fold?
@@ -222,8 +224,9 @@ private final class RowWalk: @unchecked Sendable {
     last = store.log.mark.visible.sequence
     let past = self.past ?? RunPast(store, folding)
     self.past = past
+    if known == nil, !isFromBegin { known = past.versions(id, of: table) }
     var fold = Fold(store.log, folding)
-    if !isFromBegin, let known = past.versions(id, of: table) {
+    if !isFromBegin, let known {
       guard try hasNotedFront(known, slice) else { return nil }
       if known.end >= last { return finished(known.versions) }
       switch past.tables(at: known.end, slice) {

@@ -71,13 +71,17 @@ private struct ChangingTally: Projection {
   private var ownBuild: UInt64? { StateFingerprint(Self.folding)?.build }
 
   /// A closed store with a state of the projection's first code, said to be of another build.
-  private func disk(_ seed: UInt64 = 5) throws -> SimulatedDisk {
+  ///
+  /// - Parameter last: the number of events of its last append.
+  private func disk(_ seed: UInt64 = 5, last: Int = 0) throws -> SimulatedDisk {
     ChangingTally.code.withLock { $0 = 1 }
     let disk = SimulatedDisk()
     var events = StateEvents(seed: seed)
     let store = try StateStore.open(disk, options: options())
     _ = store.projector(Self.folding)
     for _ in 0..<20 { try events.append(to: store) }
+    let large = (0..<last).map { NewEvent("note", in: "page/\($0 % 9)", .int(Int64($0))) }
+    if last > 0 { try store.appendBlocking(large) }
     try store.checkpointBlocking()
     try store.closeBlocking()
     #expect(try savedBuild(disk) == ownBuild)
@@ -117,6 +121,25 @@ private struct ChangingTally: Projection {
     #expect(next.projector(Self.folding).currentFold().state.sequence == next.head.sequence)
     #expect(next.projector(Self.folding).otherBuild == nil)
     try next.closeBlocking()
+  }
+
+  @Test
+  func `fault 118: the comparison with another build decodes each event once, however often it stops`()
+    async throws
+  {
+    let disk = try disk(last: 400)
+    let crowd = CrowdedThreads()
+    var options = options()
+    options.machine.folds = crowd.threads
+    let store = try StateStore.open(disk, options: options)
+    let projector = store.projector(Self.folding)
+    let turns = crowd.turnCount
+    _ = try await projector.state(reaching: .max)
+    settle(projector)
+    #expect(projector.otherBuild == nil)
+    #expect(crowd.turnCount - turns >= 400, "it was not stopped after each event")
+    #expect(store.log.foldedEvents.count <= 2 * store.head.sequence)
+    try store.closeBlocking()
   }
 
   @Test(arguments: [EventStore.Access.readWrite, .readOnly])
