@@ -118,7 +118,8 @@ extension FetchController {
   /// released; of a controller that is cancelled already, this throws `CancellationError`.
   ///
   /// - Parameter keptSizeMax: the maximum size, in bytes, of the past states that are kept, so that the next one is made
-  ///   from one nearby; 64 MiB by default. Pages that states share count once. One state is kept whatever its size; in addition
+  ///   from one nearby; 64 MiB by default. Pages that states share count once. Fewer are kept where the states of the past that
+  ///   the program holds in all take more than `StoreMemory.pastLimit`. One state is kept whatever its size; in addition
   ///   there are the state that is shown and the one from which the fold continues.
   public func scrubber(keptSizeMax: Int = 64 << 20) throws -> ListScrubber<Item, Section> {
     try checkNotCancelled()

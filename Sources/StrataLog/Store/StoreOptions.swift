@@ -118,7 +118,8 @@ public struct StoreOptions: Sendable {
   package var runLimits = RunLimits()
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
   /// when it is needed. Rows that are not saved yet come on top, also up to four times as many bytes of those that only the
-  /// making of a history has, and for each page of 4 KiB that was looked into some hundred bytes that say where it is.
+  /// making of a history has, once as many of those that only states of the past have, and for each page of 4 KiB that was
+  /// looked into some hundred bytes that say where it is.
   /// Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
   /// The number of rows of a table from which its views are built beside the folding.
@@ -129,7 +130,8 @@ public struct StoreOptions: Sendable {
   package var foldedStepLength: UInt64 = 131_072
   /// A state is saved while it is folded if new rows take more than four times that many bytes, or events sixteen times
   /// as many; nil for `pageCacheSize`. The fold of a history moves pages to a file beyond that many bytes of them; nil
-  /// for four times `pageCacheSize`.
+  /// for four times `pageCacheSize`. So do states of the past beyond that many bytes of all of them together; nil for
+  /// `pageCacheSize`.
   package var unsavedSize: Int?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)

@@ -92,10 +92,14 @@ final class RunTables {
   /// Moves the rows of the parts that are complete to a file, if they take more than a number of bytes in memory. Only
   /// between two slices.
   func spill(to file: SpillFile, over limit: Int, _ healing: StateHealing) throws(StoreError) {
-    let done = parts.filter { $0.isComplete && !$0.isSpilled }
-    guard done.reduce(0, { $0 + $1.leafBytes() }) > limit else { return }
+    guard leafBytes > limit else { return }
     for part in done { try part.spill(to: file, tables, healing) }
   }
+
+  /// The bytes of the parts that are complete and in memory. Only between two slices.
+  var leafBytes: Int { done.reduce(0) { $0 + $1.leafBytes() } }
+
+  private var done: [RunTablesPart] { parts.filter { $0.isComplete && !$0.isSpilled } }
 
   private func finish() throws(StatePage.Damage) -> TableSet {
     for (part, next) in zip(parts, parts.dropFirst()) where part.keys.end == next.keys.first {

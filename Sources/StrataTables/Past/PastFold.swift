@@ -59,6 +59,14 @@ package final class PastFold: @unchecked Sendable {
   /// Whether it was looked for what another process appended or erased since.
   private var hasLooked = false
   private let counter: PastCounter
+  private let memory: PastMemory
+  /// Counts what was read from runs for a state that is still to be completed.
+  private let share: PastShare
+  /// Where pages of the states go that are too many for memory; nil where none did.
+  private var file: SpillFile?
+  private let removalCount: Int
+  /// When it is next looked at how many there are; nil before the first event is folded.
+  private var pace: PastPace?
 
   /// - Parameter view: a list that is looked at in the states. A kept list is not built, where a history has its keys.
   package init(
@@ -69,6 +77,9 @@ package final class PastFold: @unchecked Sendable {
     self.folding = folding
     self.view = view
     self.counter = counter
+    memory = store.pastMemory
+    share = memory.share()
+    removalCount = store.log.derivedSpace?.removalCount ?? 0
   }
 
   package var counts: PastCounts { counter.counts }
@@ -92,15 +103,56 @@ package final class PastFold: @unchecked Sendable {
       guard advance(fold, toward: sequence, slice) else { return nil }
     }
     guard let fold else { return nil }
+    share.byteCount = 0
     // Once events are folded for it, an erasure may have made the fold begin from the start: runs are of no use then.
     target = sequence
     let restarts = fold.restartCount
     if fold.state.sequence < sequence { try look() }
-    let isDone = try fold.run(through: sequence, slice, counting: counter)
+    let isDone = try run(fold, through: sequence, slice)
     if fold.restartCount > restarts { isFromHistory = false }
     guard isDone else { return nil }
     counter.add(PastCounts(states: 1, fromHistory: isFromHistory ? 1 : 0))
     return fold
+  }
+
+  /// Folds up to a sequence, and moves pages to a file on the way. False if the slice ended first.
+  private func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice?) throws(StoreError) -> Bool {
+    var pace = self.pace ?? PastPace(at: fold.state.sequence, step: memory.step)
+    defer { self.pace = pace }
+    while true {
+      let step = min(last, max(pace.next, fold.state.sequence))
+      guard try fold.run(through: step, slice, counting: counter) else { return false }
+      guard fold.state.sequence == step, step < last else { return true }
+      let bytes = memory.count(&fold.state)
+      let isSpilled = bytes >= memory.step && spill(fold)
+      pace.look(at: step, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
+      if let slice, slice.isOver { return false }
+    }
+  }
+
+  /// Notes what a state takes that is complete, with its list, and that nobody else has yet. What is too much for memory
+  /// goes to a file.
+  func settle(_ fold: Fold) { if memory.count(&fold.state) > 0 { _ = spill(fold) } }
+
+  /// Moves what only this state has to a file, if states of the past take too much memory together. Returns whether a file
+  /// could be made.
+  private func spill(_ fold: Fold) -> Bool {
+    guard memory.isOver, let file = openFile() else { return false }
+    memory.spill(fold, to: file)
+    return true
+  }
+
+  /// The same for a state that is being read from runs, between two slices.
+  private func spillUnfinished(_ past: RunPast, at sequence: UInt64) {
+    share.byteCount = past.unfinishedBytes
+    guard share.byteCount >= memory.step, memory.isOver, let file = openFile() else { return }
+    memory.spill(to: file) { () throws(StoreError) in try past.spillUnfinished(to: file, at: sequence) }
+    share.byteCount = past.unfinishedBytes
+  }
+
+  private func openFile() -> SpillFile? {
+    file = file ?? memory.makeFile(folding, store.projectors.pageCache, since: removalCount)
+    return file
   }
 
   /// Takes a state forward by what the runs have. False if the slice ended first.
@@ -116,7 +168,9 @@ package final class PastFold: @unchecked Sendable {
     let near = past.isNear(fold.state, last) ? fold.state : nil
     switch past.tablesUnread(at: last) ?? past.tables(at: last, from: near, slice) {
     case .done(let tables, let head): fold.goOn(from: tables, headAtBegin: head)
-    case .paused: return false
+    case .paused:
+      spillUnfinished(past, at: last)
+      return false
     case .damaged: return true
     }
     isFromHistory = true
@@ -137,14 +191,16 @@ package final class PastFold: @unchecked Sendable {
     case .done(let tables, let head):
       isFromHistory = true
       return Fold(store.log, folding, from: tables, headAtBegin: head)
-    case .paused: return nil
+    case .paused:
+      spillUnfinished(past, at: last)
+      return nil
     case .damaged: return try resuming(through: first)
     }
   }
 
   private func resuming(through last: UInt64) throws(StoreError) -> Fold {
     try look()
-    return Fold.resuming(store.log, folding, through: last)
+    return Fold.resuming(store.log, folding, through: last, store.projectors.pageCache)
   }
 
   /// To be called before the log is read, or a state that was saved: an event that another process erased by now must not

@@ -22,7 +22,8 @@ package import StrataLog
 /// On the way of a replay to a sequence, the states 64, 128, 256 … events before it are kept. Going back by d events from
 /// there replays at most max(d, 64) of them, plus those of states that were dropped; going forward replays the events in
 /// between, or fewer if a state on the way was kept. At most `keptCountMax` states are kept, and at most `keptSizeMax`
-/// bytes of them, but always at least one. Past these limits, the state is dropped whose neighbours are nearest to each
+/// bytes of them, but always at least one; fewer if states of the past take too much memory in the store together, see
+/// `PastMemory`. Past these limits, the state is dropped whose neighbours are nearest to each
 /// other, relative to its distance from the current position. So the kept states are dense there and get sparser by a
 /// constant factor, like the levels of a skip list.
 package final class PastStates {
@@ -50,7 +51,9 @@ package final class PastStates {
   private let keptSizeMax: Int
   private let costs: PastCosts
   /// The pages of the kept states.
-  private var tally = PageTally()
+  private var tally = PageTally() { didSet { share.byteCount = tally.bytes } }
+  private let memory: PastMemory
+  private let share: PastShare
   /// Ascending by sequence.
   package private(set) var kept: [Kept] = []
   /// The least head of the log before the events of a kept state were folded.
@@ -72,6 +75,8 @@ package final class PastStates {
     self.store = store
     self.folding = folding
     self.view = view
+    memory = store.pastMemory
+    share = memory.share()
   }
 
   /// The state after a sequence that the log has.
@@ -224,7 +229,7 @@ extension PastStates {
     if place < kept.count, kept[place].sequence == state.sequence { return }
     kept.insert(state, at: place)
     for tree in state.state.trees { tally.add(tree) }
-    while kept.count > 1, kept.count > Self.keptCountMax || tally.bytes > keptSizeMax {
+    while kept.count > 1, kept.count > Self.keptCountMax || tally.bytes > keptSizeMax || memory.isOver {
       let thinned = kept.remove(at: expendable(near: focus, except: state.sequence))
       for tree in thinned.state.trees { tally.remove(tree) }
     }

@@ -45,6 +45,7 @@ final class Replay: @unchecked Sendable {
       guard fold.state.sequence == sequence else { throw .closed }
       if findsChains { try fold.findChain() }
       if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
+      past.settle(fold)
       states[sequence] = fold.state
       reached = nil
       rest.removeLast()

@@ -90,9 +90,12 @@ final class RunPast {
   }
 
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
-  /// at. Nil if the list is not kept, or not in all runs by now. O(sections + pages of keys).
+  /// at. Nil if the list is not kept, or not in all runs by now, and where a state that was begun is to be made first.
+  /// O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard let owner, let history, runs != nil, let name = StateName(folding.kept) else { return nil }
+    guard building == nil, step == nil, let owner, let history, runs != nil,
+      let name = StateName(folding.kept)
+    else { return nil }
     // Everything that reads a page of the state later holds the runs with their files open.
     guard let runs = read({ (runs) throws(StatePage.Damage) in try runs.held(at: sequence) }) else {
       return .damaged
@@ -134,6 +137,14 @@ final class RunPast {
       self.step = nil
       return .done(tables, head: runs.head)
     } ?? .damaged
+  }
+
+  /// The bytes of rows that were read for a state which is still to be completed.
+  var unfinishedBytes: Int { building?.leafBytes ?? 0 }
+
+  /// Moves these rows to a file.
+  func spillUnfinished(to file: SpillFile, at sequence: UInt64) throws(StoreError) {
+    try building?.spill(to: file, over: 0, file.healing(store.log, folding, sequence: sequence))
   }
 
   /// A row after an event; nil if the runs do not have the event.

@@ -5,10 +5,10 @@ internal import StrataLog
 
 /// The memory that the tables of one store take in this process, and the lists over them.
 public struct StoreMemory: Sendable, Equatable {
-  /// The bytes of saved rows and list entries that are in memory. What is beyond the bound is dropped, and read again
-  /// from the store's files when it is needed.
+  /// The bytes of saved rows and list entries that are in memory, those of past points included. What is beyond the bound
+  /// is dropped, and read again from the store's files when it is needed.
   public var cacheByteCount: Int
-  /// The bound on them: `StoreOptions.pageCacheSize`, or 0 if no states are saved.
+  /// The bound on them: `StoreOptions.pageCacheSize`.
   public var cacheLimit: Int
   /// The bytes that were dropped, and that a read which is going on may still use.
   public var retiredByteCount: Int
@@ -17,6 +17,14 @@ public struct StoreMemory: Sendable, Equatable {
   /// The bytes that only older versions have, with what of them is in the cache: the snapshots of lists that an
   /// application keeps, and those at past points.
   public var heldByteCount: Int
+  /// The bytes of lists and rows at past points that are in memory only: the rows that were changed since the saved state
+  /// or the history that they were made from, the lists that were built for them, and what scrubbers keep. Most of them are
+  /// in `heldByteCount` too.
+  public var pastByteCount: Int
+  /// The bound on them: `StoreOptions.pageCacheSize`. What is beyond it is in a file without a name, and is read again
+  /// through the cache; a store that is open for reading, and one without `savesStates`, keeps it in memory. Work that goes
+  /// on may take a sixteenth of the bound more, each.
+  public var pastLimit: Int
   /// The number of versions that snapshots of lists hold.
   public var heldVersionCount: Int
   /// The sequence of the oldest of them. Its age in events is the difference to the store's head.
@@ -26,18 +34,19 @@ public struct StoreMemory: Sendable, Equatable {
 extension EventStore {
   /// The memory that the tables take that this object was asked for. O(pages in memory); reads nothing from disk.
   public func memory() -> StoreMemory {
-    let cache = projectors.cache
     let newest = projectors.inUse.flatMap { $0.published.trees }
     let held = heldVersions.all
-    let counted = cache?.statistics ?? PageCache.Statistics()
+    let (cache, past) = (projectors.pageCache, pastMemory)
+    let counted = cache.statistics
     // Each page is looked at once: what is in memory changes all the time.
     var seen: Set<ObjectIdentifier> = []
     let newestBytes = Tree.statistics(of: newest, besides: &seen).bytesAllocated
     let heldBytes = Tree.statistics(of: held.flatMap { $0.table.trees }, besides: &seen).bytesAllocated
     return StoreMemory(
-      cacheByteCount: counted.byteCount, cacheLimit: cache?.limit ?? 0,
+      cacheByteCount: counted.byteCount, cacheLimit: cache.limit,
       retiredByteCount: counted.retiredByteCount, newestByteCount: newestBytes,
-      heldByteCount: heldBytes, heldVersionCount: held.count,
+      heldByteCount: heldBytes, pastByteCount: past.byteCount, pastLimit: past.limit,
+      heldVersionCount: held.count,
       oldestHeldSequence: held.map(\.sequence).min())
   }
 }

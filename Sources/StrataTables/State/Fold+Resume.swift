@@ -7,7 +7,12 @@ extension Fold {
   /// first event. A fold of some tables may begin with the state of all of them, in which other tables then stay as they
   /// were. O(bytes of the state). Blocks.
   package static func resuming(_ log: Log, _ folding: Folding, through last: UInt64 = .max) -> Fold {
-    guard let restored = Checkpoints(log, folding.saved)?.restore(through: last) else {
+    resuming(log, folding, through: last, nil)
+  }
+
+  /// - Parameter cache: keeps the leaves of the state that are read; nil for one of its own.
+  static func resuming(_ log: Log, _ folding: Folding, through last: UInt64, _ cache: PageCache?) -> Fold {
+    guard let restored = Checkpoints(log, folding.saved, cache)?.restore(through: last) else {
       return Fold(log, folding)
     }
     return Fold(log, folding, from: restored.tables, headAtBegin: restored.head)

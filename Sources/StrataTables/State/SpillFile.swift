@@ -17,6 +17,8 @@ final class SpillFile {
   fileprivate let write:
     (_ file: any File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(StoreError) -> Void
   private var reader: StateReader?
+  /// What makes the pages again that were moved last.
+  private(set) var lastHealing: StateHealing?
   private let faults = Lock(StateFaults())
   fileprivate(set) var length: UInt64 = 0
   /// How long it is when it is next looked at how much of it is of use.
@@ -31,6 +33,9 @@ final class SpillFile {
   ) {
     (self.cache, self.makeFile, self.write) = (cache, makeFile, write)
   }
+
+  /// The states of which it has leaves; nil before the first one.
+  var lineage: StateLineage? { reader?.lineage }
 
   /// Whether a leaf could not be read.
   var isDamaged: Bool { faults.withLock { $0.count > 0 } }
@@ -52,9 +57,10 @@ final class SpillFile {
 
   /// What makes the pages of a state again that are in the file.
   func healing(_ log: Log, _ folding: Folding, sequence: UInt64) -> StateHealing {
-    StateHealing(
-      log, folding, sequence: sequence, chain: nil, folder: "a file of a history without a name",
-      faults: faults)
+    let healing = StateHealing(
+      log, folding, sequence: sequence, chain: nil, folder: "a file without a name", faults: faults)
+    lastHealing = healing
+    return healing
   }
 
   /// Writes the leaves of a table that are in memory only, and that no other tree has: see `Tree.spill`.
@@ -63,8 +69,8 @@ final class SpillFile {
   func spill(
     _ rows: inout Tree, _ problems: inout Tree, of table: String, _ healing: StateHealing
   ) throws(StoreError) {
-    try spill(&rows, healing.healing(table, .rows), StoredRow.isValid)
-    try spill(&problems, healing.healing(table, .problems)) { _, _ in true }
+    try spill(&rows, healing.healing(table, .rows), StateHealing.Part.rows.check)
+    try spill(&problems, healing.healing(table, .problems), StateHealing.Part.problems.check)
   }
 
   func spill(

@@ -50,6 +50,18 @@ struct StateFiles: Sendable {
     return PageFile(number: number, file: file, length: UInt64(Self.headerLength))
   }
 
+  /// Creates a file without a name, for what is not kept: it is gone once it is closed. Another thread may begin a page file
+  /// at the same time, so its number is one that none has by chance.
+  func scratchFile() throws(StoreError) -> any File {
+    let number = UInt32(truncatingIfNeeded: fileSystem.freshToken()) >> 1 | 1 << 30
+    let file = try fileSystem.open(path(ofPages: number), .createNew)
+    do throws(StoreError) { try fileSystem.remove(path(ofPages: number)) } catch {
+      file.close()
+      throw error
+    }
+    return file
+  }
+
   func writeHeader(of page: PageFile) throws(StoreError) {
     try header(page.number).lendBytes { bytes throws(StoreError) in try page.file.write(bytes, at: 0) }
   }

@@ -29,6 +29,15 @@ final class StateHealing: Sendable {
   enum Part: Sendable {
     case rows, problems
     case view(ViewDefinition, ViewTrees.Kind)
+
+    /// What an entry of the tree must satisfy.
+    var check: StateEntryCheck {
+      switch self {
+      case .rows: StoredRow.isValid
+      case .problems: { _, _ in true }
+      case .view(let definition, let kind): kind.check(isCompared: definition.isCompared)
+      }
+    }
   }
 
   private struct Result {

@@ -50,12 +50,18 @@ package struct Table: Sendable {
 
   package var count: Int { rows.count }
 
-  /// The bytes of the leaves of rows and problems that are in memory only, and that no other table has.
-  mutating func ownLeafBytes() -> Int { rows.ownLeafBytes() + problems.ownLeafBytes() }
-
-  /// Moves the leaves to a file that are in memory only, and that no other table has.
-  mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
-    try file.spill(&rows, &problems, of: name, healing)
+  /// Lends each tree whose leaves may move to a file, also those of its lists.
+  mutating func forEachTree<Failure: Error>(
+    _ body: (inout Tree, StateHealing.Part) throws(Failure) -> Void
+  ) throws(Failure) {
+    try body(&rows, .rows)
+    try body(&problems, .problems)
+    for index in views.indices {
+      let definition = views[index].definition
+      try views[index].forEachTree { (tree, kind) throws(Failure) in
+        try body(&tree, .view(definition, kind))
+      }
+    }
   }
 
   /// Lends a row, nil if the table does not have it. O(log n).

@@ -53,16 +53,28 @@ package struct TableSet: Sendable {
     return set
   }
 
-  /// The bytes of leaves of rows and problems that are in memory only, and that no other state has.
+  /// Lends each tree whose leaves may move to a file, with its table.
+  mutating func forEachTree<Failure: Error>(
+    _ body: (inout Tree, _ table: String, StateHealing.Part) throws(Failure) -> Void
+  ) throws(Failure) {
+    for index in tables.indices {
+      let name = tables[index].name
+      try tables[index].forEachTree { (tree, part) throws(Failure) in try body(&tree, name, part) }
+    }
+  }
+
+  /// The bytes of leaves that are in memory only, and that no other state has.
   mutating func ownLeafBytes() -> Int {
     var bytes = 0
-    for index in tables.indices { bytes += tables[index].ownLeafBytes() }
+    forEachTree { tree, _, _ in bytes += tree.ownLeafBytes() }
     return bytes
   }
 
   /// Moves the leaves to a file that are in memory only, and that no other state has.
   mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
-    for index in tables.indices { try tables[index].spill(to: file, healing) }
+    try forEachTree { (tree, table, part) throws(StoreError) in
+      try file.spill(&tree, healing.healing(table, part), part.check)
+    }
   }
 
   /// The table with a name; an empty one if nothing was written to it.

@@ -10,6 +10,11 @@ extension Tree {
     return withExtendedLifetime(root) { PageRef(root).ownLeafBytes() }
   }
 
+  /// The same; nil if another tree has the root too, and with it all leaves.
+  mutating func bytesIfOwn() -> Int? {
+    root == nil || isKnownUniquelyReferenced(&root) ? ownLeafBytes() : nil
+  }
+
   /// The bytes that the leaves take that are in the files of a lineage. O(pages in memory).
   func byteCount(in lineage: StateLineage) -> UInt64 {
     guard let root else { return 0 }

@@ -96,6 +96,22 @@ extension View {
     return trees
   }
 
+  /// Lends each tree of which a page is read when it is looked into.
+  mutating func forEachTree<Failure: Error>(
+    _ body: (inout Tree, ViewTrees.Kind) throws(Failure) -> Void
+  ) throws(Failure) {
+    try body(&items, .items)
+    try body(&values, .values)
+    try body(&problems, .problems)
+    try body(&marks, .marks)
+    try body(&drifts, .drifts)
+    if var tree = keys {
+      keys = nil
+      defer { keys = tree }
+      try body(&tree, .keys)
+    }
+  }
+
   /// Follows the changes of its table's rows from one version to another. O(changes · log n).
   mutating func catchUp(from old: Tree, to new: Tree) {
     var (before, after) = (PlacedKey(), PlacedKey())

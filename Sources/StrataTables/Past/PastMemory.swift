@@ -1,0 +1,202 @@
+// The memory that states of the past take which no file has, and its bound.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+internal import Synchronization
+
+/// Counts what states of the past of one store have in memory only, and moves what is beyond a bound to files without a
+/// name, from which it is read again through the cache of the store.
+///
+/// That are the pages which events changed that were folded for such a state, the lists that were built for it, and what
+/// scrubbers keep. What comes from saved states or from runs is not counted: it is in the cache, which has a bound of its
+/// own. The bytes of a tree are counted as long as anybody holds it, for which its root is the sign. Safe to use from
+/// several threads.
+final class PastMemory: StoreAttachment, Sendable {
+  private struct CountedTree {
+    weak var root: Page?
+    var bytes: Int
+  }
+
+  private struct Share {
+    weak var share: PastShare?
+  }
+
+  /// What was moved to a file.
+  private struct Spilled {
+    weak var lineage: StateLineage?
+    weak var healing: StateHealing?
+  }
+
+  private struct State {
+    var trees: [ObjectIdentifier: CountedTree] = [:]
+    var shares: [Share] = []
+    var spilled: [Spilled] = []
+  }
+
+  /// The bound in bytes.
+  let limit: Int
+  private let log: Log
+  private let state = Lock(State())
+
+  init(_ log: Log) {
+    self.log = log
+    limit = log.options.unsavedSize ?? log.options.pageCacheSize
+    log.derivedSpace?.add(self)
+  }
+
+  func storeWillClose() -> @Sendable () -> Void { {} }
+
+  /// How many bytes are in memory only.
+  var byteCount: Int {
+    state.withLock { state in
+      let trees = state.trees.values.reduce(0) { $0 + ($1.root == nil ? 0 : $1.bytes) }
+      return state.shares.reduce(trees) { $0 + ($1.share?.byteCount ?? 0) }
+    }
+  }
+
+  var isOver: Bool { byteCount > limit }
+
+  /// A part of the bound that work which goes on may take before it is looked at.
+  var step: Int { max(limit / 16, 1 << 16) }
+
+  /// Counts what is kept elsewhere.
+  func share() -> PastShare {
+    let share = PastShare()
+    state.withLock { state in
+      state.shares.removeAll { $0.share == nil }
+      state.shares.append(Share(share: share))
+    }
+    return share
+  }
+
+  /// Counts what only a state has. Returns its bytes. O(inner pages in memory).
+  @discardableResult
+  func count(_ set: inout TableSet) -> Int {
+    var sum = 0
+    state.withLock { state in state.trees = state.trees.filter { $0.value.root != nil } }
+    set.forEachTree { tree, _, _ in
+      // What another state has too was counted when that one was made.
+      guard let bytes = tree.bytesIfOwn() else { return }
+      sum += bytes
+      guard let root = tree.root else { return }
+      state.withLock { $0.trees[ObjectIdentifier(root)] = CountedTree(root: root, bytes: bytes) }
+    }
+    return sum
+  }
+
+  // MARK: Files
+
+  /// A file for pages of states of one fold; nil where none may be written.
+  ///
+  /// - Parameter removalCount: the one of the log's space before the fold read anything. What was erased since may be in
+  ///   its states, and must not be written.
+  func makeFile(_ folding: Folding, _ cache: PageCache, since removalCount: Int) -> SpillFile? {
+    guard log.savesStates, let space = log.derivedSpace, let name = StateName(folding.withoutTouches.kept)
+    else { return nil }
+    let files = StateFiles(log, name)
+    return SpillFile(
+      cache,
+      makeFile: { [log] () throws(StoreError) in
+        try log.checkWrites()
+        try space.checkRoom(since: removalCount)
+        try files.createFolder()
+        return try files.scratchFile()
+      },
+      write: { [log] (file, bytes, offset) throws(StoreError) in
+        try space.write { () throws(StoreError) in
+          try space.checkRoom(since: removalCount)
+          try log.checkWrites()
+          try file.write(bytes, at: offset)
+        }
+      })
+  }
+
+  /// Moves what only the state of a fold has to a file.
+  func spill(_ fold: Fold, to file: SpillFile) {
+    spill(to: file) { () throws(StoreError) in _ = try fold.spill(to: file, over: 0) }
+    count(&fold.state)
+  }
+
+  /// Runs a body that moves pages to a file. What cannot be written stays in memory.
+  func spill(to file: SpillFile, _ body: () throws(StoreError) -> Void) {
+    do throws(StoreError) { try body() } catch {
+      if case .full = error { log.derivedSpace?.lacksRoom(for: file.length + UInt64(limit)) }
+    }
+    guard let lineage = file.lineage, let healing = file.lastHealing else { return }
+    state.withLock { state in
+      state.spilled.removeAll { $0.lineage == nil || $0.healing == nil }
+      state.spilled.append(Spilled(lineage: lineage, healing: healing))
+    }
+  }
+}
+
+/// The bytes that one scrubber keeps.
+final class PastShare: Sendable {
+  private let bytes = Atomic<Int>(0)
+
+  var byteCount: Int {
+    get { bytes.load(ordering: .relaxed) }
+    set { bytes.store(newValue, ordering: .relaxed) }
+  }
+}
+
+extension PastMemory: DerivedFileUser {
+  var derivedFolder: String { log.layout.states }
+
+  /// Closes the files, as those of a saved state are: see `Checkpoints`. What is needed of them is folded again.
+  func giveWay(isErasing: Bool) {
+    guard !isErasing else { return }
+    for (lineage, healing) in spilled where lineage.givesWay {
+      healing.noteFilesGone()
+      lineage.giveWay()
+    }
+  }
+
+  func willErase() {
+    for (lineage, healing) in spilled {
+      lineage.staysOpen()
+      healing.makeIfFilesGone()
+    }
+  }
+
+  private var spilled: [(lineage: StateLineage, healing: StateHealing)] {
+    state.withLock { state in
+      state.spilled.compactMap { spilled in
+        guard let lineage = spilled.lineage, let healing = spilled.healing else { return nil }
+        return (lineage, healing)
+      }
+    }
+  }
+}
+
+/// When it is looked at how much memory a fold of the past takes: after about as many events as fill a step, by what the
+/// last ones took. At first, each event may change another page.
+struct PastPace {
+  private static let leastBytes = 64
+
+  /// The event after which to look.
+  private(set) var next: UInt64
+  private var last: (sequence: UInt64, bytes: Int)
+
+  init(at sequence: UInt64, step: Int) {
+    last = (sequence, 0)
+    next = sequence.addingSaturated(UInt64(step / TreePages.table))
+  }
+
+  /// Notes how many bytes there are after an event.
+  mutating func look(at sequence: UInt64, bytes: Int, left: Int, step: Int) {
+    let events = max(1, sequence - min(last.sequence, sequence))
+    let rate = max(Self.leastBytes, max(0, bytes - last.bytes) / Int(clamping: events))
+    last = (sequence, left)
+    next = sequence.addingSaturated(UInt64(max(1, step / rate)))
+  }
+}
+
+extension EventStore {
+  /// Counts what states of the past have in memory.
+  var pastMemory: PastMemory {
+    let log = log
+    return attachment { PastMemory(log) }
+  }
+}
