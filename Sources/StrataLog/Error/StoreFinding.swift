@@ -4,7 +4,7 @@
 public struct StoreFinding: Error, Equatable, Sendable {
   /// The classes of FORMAT.md.
   public enum Class: String, Sendable, CaseIterable {
-    case torn, corrupt, missing, misplaced, stale, unsupported, index, checkpoint
+    case torn, corrupt, missing, misplaced, stale, unsupported, index, checkpoint, history
   }
 
   public var `class`: Class
@@ -41,6 +41,10 @@ public struct StoreFinding: Error, Equatable, Sendable {
       "delete the file; it is rebuilt from the log"
     case .checkpoint:
       "delete the folder of the file; the log is folded again"
+    case .history:
+      "delete the folder of the file; the history is made again from the log, and until then the past is replayed"
+    case .stale where isDerived:
+      "nothing: it is not used, and the next process that writes replaces it"
     case .missing:
       """
       restore the file from a backup, or recover what is left into a new store; \
@@ -53,4 +57,10 @@ public struct StoreFinding: Error, Equatable, Sendable {
       """
     }
   }
+
+  /// Whether the file can be made again from the log, so that nothing is lost with it.
+  package var isDerived: Bool { file.hasPrefix("\(StoreLayout.derivedName)/") }
+
+  /// Whether nothing is wrong: what was found is not used, and is to be expected after a power cut.
+  package var isHarmless: Bool { `class` == .stale && isDerived }
 }

@@ -14,8 +14,13 @@ package struct StoreMachine: Sendable {
   package var folds: FairThreads
   /// The pool for folds of readers that follow the log append by append.
   package var follows: FairThreads
+  /// The pool for views that are built and kept up to date beside the folds. A call of a program's function that does
+  /// not return keeps one of its threads.
+  package var views: FairThreads
   /// The pool for folds of past states.
   package var past: FairThreads
+  /// Looks at folds that may wait for a program's function.
+  package let watch: Watch
   /// The source of commit times.
   package var clock: StoreClock
 
@@ -25,7 +30,9 @@ package struct StoreMachine: Sendable {
     reads = IOThreads(starter: starter)
     folds = FairThreads(name: "strata-fold", starter: starter)
     follows = FairThreads(name: "strata-follow", starter: starter)
+    views = FairThreads(name: "strata-view", starter: starter)
     past = FairThreads(name: "strata-past", starter: starter)
+    watch = Watch(starter: starter)
     self.clock = clock
   }
 

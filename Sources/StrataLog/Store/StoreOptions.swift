@@ -122,8 +122,11 @@ public struct StoreOptions: Sendable {
   /// looked into some hundred bytes that say where it is.
   /// Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
-  /// The number of rows of a table from which its views are built beside the folding.
-  package var viewBuildingMin = 16_384
+  /// The number of rows of a table from which views that the rows' bytes alone decide are built beside the folding. Those
+  /// that call the program's code are always built there.
+  package var viewBuildingMin = 512
+  /// The time that a view may take of a step of the folding; one that takes more leaves it, and catches up beside it.
+  package var viewBudget: Duration = .milliseconds(10)
   /// When a fold reads blocks on another thread.
   package var readAhead = ReadAheadLimits()
   /// A fold looks after that many events whether much of its state is in memory only.

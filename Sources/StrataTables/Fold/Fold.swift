@@ -53,6 +53,12 @@ package final class Fold {
   /// per event.
   @exclusivity(unchecked) package var tracksChain = false
   @exclusivity(unchecked) package var state: TableSet
+  /// Measures the views of the state, so that one that takes too long leaves it; nil if they may take any time. Where it
+  /// is set, no view is made again when the fold begins again.
+  var meter: ViewMeter? {
+    get { scratch.meter }
+    set { scratch.meter = newValue }
+  }
 
   /// Begins before the first event of the log.
   ///
@@ -245,7 +251,7 @@ package final class Fold {
     assert(
       fold.state.sequence <= state.sequence, "a fold from the start went past the state that it replaces")
     guard fold.state.sequence == state.sequence else { throw .closed }
-    for table in state.tables {
+    for table in state.tables where meter == nil {
       for view in table.views { fold.addView(view.definition, of: table.name) }
     }
     fold.state.generation = state.generation

@@ -172,7 +172,7 @@ package struct HistoryDump {
     return known.place
   }
 
-  private static func lend(_ reader: RunReader, _ body: (Entry) throws -> Void) throws {
+  static func lend(_ reader: RunReader, _ body: (Entry) throws -> Void) throws {
     let root = reader.root
     try body(
       .root(

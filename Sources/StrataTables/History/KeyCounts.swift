@@ -102,7 +102,7 @@ final class TallyChunk: Sendable {
 /// has twenty thousand chunks, of which a look needs one.
 final class TallyIndex: Sendable {
   /// A chunk, and where the next one is named.
-  private struct Mark {
+  fileprivate struct Mark {
     var chunk: KeyChunk
     var next: UInt32
   }
@@ -111,9 +111,9 @@ final class TallyIndex: Sendable {
   private static let distanceMax = 32
 
   let units: UInt64
-  private let record: RunRecord
-  private let marks: [Mark]
-  private let span: UInt64
+  fileprivate let record: RunRecord
+  fileprivate let marks: [Mark]
+  fileprivate let span: UInt64
 
   init(_ record: RunRecord, span: UInt64) throws(StatePage.Damage) {
     var cursor = record.cursor
@@ -145,6 +145,20 @@ final class TallyIndex: Sendable {
       found = next
     }
     return found
+  }
+}
+
+extension TallyIndex {
+  /// The chunk after another one; nil after the last. O(log chunks).
+  func chunk(after chunk: KeyChunk) throws(StatePage.Damage) -> KeyChunk? {
+    let place = marks.lastIndex { $0.chunk.first <= chunk.first } ?? 0
+    var cursor = record.cursor(at: marks[place].next)
+    var last = marks[place].chunk
+    while cursor.remaining > 0 {
+      last = try KeyChunk(&cursor, after: last, span: span)
+      if last.first > chunk.first { return last }
+    }
+    return nil
   }
 }
 
@@ -201,6 +215,19 @@ extension RunReader {
       record(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
     tallies.withLock { $0.add(chunk, at: found.place) }
     return chunk
+  }
+
+  /// Reads every chunk of a tally, and every change in it. None of it is kept in memory.
+  func check(_ tally: RunPlace) throws(StatePage.Damage) {
+    let index = try TallyIndex(unkept(at: tally), span: root.end - root.begin)
+    var distance: UInt64? = 0
+    while let first = distance {
+      let chunk = try index.chunk(at: first)
+      _ = try TallyChunk(
+        unkept(at: chunk.place), units: index.units, from: root.begin + chunk.first, through: root.end
+      ).counts(at: root.end)
+      distance = try index.chunk(after: chunk)?.first
+    }
   }
 
   /// O(chunks) the first time.

@@ -46,6 +46,18 @@ public struct ProjectionStatus: Sendable, Equatable {
   /// The kept lists that this process asked for, ascending by table and name, and from which event on their past is in the
   /// history.
   public var historyLists: [ListHistory]
+  /// The lists that show an older state than `sequence`, ascending by table and name: they are being built, or the
+  /// program's code takes so long over their rows that they catch up beside the folding, which no other list waits for.
+  public var listsBehind: [ListBehind]
+}
+
+/// A list that shows an older state than its projection has.
+public struct ListBehind: Sendable, Hashable {
+  public var table: String
+  /// The name under which the list is kept; nil for one that is not.
+  public var name: String?
+  /// The last event that is in the list; 0 before it is built.
+  public var sequence: UInt64
 }
 
 extension EventStore {
@@ -67,7 +79,10 @@ extension EventStore {
         pagesLost: faults?.count ?? 0, lastLoss: faults?.last,
         historySequence: projector.history?.end ?? 0,
         historyFirstSequence: projector.history?.firstSequence, historyError: projector.history?.failure,
-        historyLists: (projector.history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) })
+        historyLists: (projector.history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) },
+        listsBehind: projector.listsBehind.sorted {
+          ($0.table, $0.name ?? "", $0.sequence) < ($1.table, $1.name ?? "", $1.sequence)
+        })
     }
     return found.sorted { ($0.name, $0.sequence) < ($1.name, $1.sequence) }
   }

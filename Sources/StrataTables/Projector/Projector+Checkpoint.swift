@@ -17,18 +17,27 @@ struct FoldingWork {
   /// The sequence at which it was last looked at whether much is in memory only.
   private(set) var lastLook: UInt64 = 0
 
-  mutating func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
-    let (begin, read, raw) = (MonotonicTime.now().nanoseconds, fold.bytesRead, fold.rawBytesRead)
-    defer {
-      nanoseconds += MonotonicTime.now().nanoseconds - begin
-      // A fold that began again is another one, whose bytes are counted as they come.
-      let new = fold.bytesRead - min(read, fold.bytesRead)
-      bytes += new
-      totalBytes += new
-      rawBytes += fold.rawBytesRead - min(raw, fold.rawBytesRead)
-    }
-    return try fold.run(through: last, slice)
+  /// What a fold had read before a step.
+  struct Before {
+    fileprivate let time = MonotonicTime.now()
+    fileprivate let bytes: UInt64
+    fileprivate let rawBytes: UInt64
+
+    init(_ fold: Fold) { (bytes, rawBytes) = (fold.bytesRead, fold.rawBytesRead) }
   }
+
+  /// Counts a step of a fold.
+  mutating func add(_ fold: Fold, since before: Before) {
+    nanoseconds += MonotonicTime.now().nanoseconds - before.time.nanoseconds
+    // A fold that began again is another one, whose bytes are counted as they come.
+    let new = fold.bytesRead - min(before.bytes, fold.bytesRead)
+    bytes += new
+    totalBytes += new
+    rawBytes += fold.rawBytesRead - min(before.rawBytes, fold.rawBytesRead)
+  }
+
+  /// Counts the time of a saved view that was built beside the folding.
+  mutating func add(_ nanoseconds: Int64) { self.nanoseconds += nanoseconds }
 
   /// A view that is saved counts as folding: without a saved one it would have to be built again.
   ///
@@ -41,22 +50,6 @@ struct FoldingWork {
       if let (done, count) = fold.viewProgress { progress?(.rows(done, of: count)) }
     }
     if definition.kept != nil { nanoseconds += MonotonicTime.now().nanoseconds - begin }
-  }
-
-  /// Opens a saved view. Returns false if there is none, or it is of another definition.
-  mutating func open(_ definition: ViewDefinition, of table: String, in fold: Fold) -> Bool {
-    let begin = MonotonicTime.now().nanoseconds
-    defer { nanoseconds += MonotonicTime.now().nanoseconds - begin }
-    return fold.state.withTable(table) { $0.openView(definition) }
-  }
-
-  /// Adds a view that was built beside the folding.
-  mutating func add(_ awaited: AwaitedView, to fold: Fold) {
-    fold.state.withTable(awaited.table) { table in
-      awaited.follow(table.rows)
-      if let view = awaited.view { table.add(view) }
-    }
-    if awaited.building.definition.kept != nil { nanoseconds += awaited.nanoseconds }
   }
 
   func takes(_ least: Duration) -> Bool { Duration.nanoseconds(nanoseconds) >= least }
@@ -96,22 +89,22 @@ extension Projector {
   /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
   /// which a page could not be read, that was removed from a full disk, or that is on disk as one of another build.
   /// While the disk is full nothing is saved, and nothing that goes back to the tables of another build.
-  func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?) {
+  func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?, _ own: Exclusive) {
     guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil,
       otherBuild == nil
     else { return }
-    let work = exclusive.work
+    let work = own.work
     let takesLong = work.takes(log.options.savedFoldingMin)
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
       isWanting(checkpoints, set) && (takesLong || checkpoints.failure == nil) || checkpoints.gaveWay
-    guard isUrgent || takesLong && isInProportion(checkpoints, set), checkpoints.mayBeSaved else { return }
+    guard isUrgent || takesLong && isInProportion(checkpoints, set, own), checkpoints.mayBeSaved else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
     }
     guard begins else { return }
-    exclusive.work.begin(after: set)
+    own.work.begin(after: set)
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
       _ = try? checkpoints.write(set, erasures)
@@ -123,41 +116,52 @@ extension Projector {
   /// Folds up to a sequence. A state of which much is in memory only is saved on the way: a log that is folded for the
   /// first time can make more rows than fit there, and a process that ends before need not begin again.
   ///
-  /// - Returns: false if the slice ended first.
-  func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
+  /// - Returns: false if the slice ended first; nil if the fold was given up meanwhile, and what belonged to its thread
+  ///   is another thread's.
+  func run(
+    _ fold: Fold, through last: UInt64, _ slice: TimeSlice, _ own: Exclusive
+  ) throws(StoreError) -> Bool? {
     while true {
       // A fold that began again is before what it had looked at.
-      let look = min(exclusive.work.lastLook, fold.state.sequence)
+      let look = min(own.work.lastLook, fold.state.sequence)
       let step = min(last, max(look.addingSaturated(log.options.foldedStepLength), fold.state.sequence))
-      guard try exclusive.work.run(fold, through: step, slice) else { return false }
+      let before = FoldingWork.Before(fold)
+      var failure: StoreError?
+      var isDone = false
+      do throws(StoreError) { isDone = try fold.run(through: step, slice) } catch { failure = error }
+      guard owns(own) else { return nil }
+      own.work.add(fold, since: before)
+      takeLeft(fold, own)
+      if let failure { throw failure }
+      guard isDone else { return false }
       // The log may be shorter.
       guard fold.state.sequence == step, step < last else { return true }
-      exclusive.work.look(at: fold.state)
-      try saveOnTheWay(fold)
+      own.work.look(at: fold.state)
+      try saveOnTheWay(fold, own)
       if slice.isOver { return false }
     }
   }
 
-  private func saveOnTheWay(_ fold: Fold) throws(StoreError) {
-    let (ofRows, ofEvents) = exclusive.work.unsavedBytes(of: fold.state)
+  private func saveOnTheWay(_ fold: Fold, _ own: Exclusive) throws(StoreError) {
+    let (ofRows, ofEvents) = own.work.unsavedBytes(of: fold.state)
     let size = UInt64(log.options.unsavedSize ?? log.options.pageCacheSize)
     // Events that change the same rows again and again leave less.
     guard log.savesStates, ofRows / 4 > size || ofEvents / 16 > size else { return }
     try fold.findChain()
     if log.options.writesInStep {
-      saveInStep(fold)
+      saveInStep(fold, own)
     } else {
-      saveIfDue(fold.state, fold.erasures)
+      saveIfDue(withFollowers(fold.state), fold.erasures, own)
     }
   }
 
-  private func saveInStep(_ fold: Fold) {
+  private func saveInStep(_ fold: Fold, _ own: Exclusive) {
     guard let checkpoints, let erasures = fold.erasures, checkpoints.mayBeSaved, otherBuild == nil else {
       return
     }
-    exclusive.work.begin(after: fold.state)
+    own.work.begin(after: fold.state)
     // Nothing was promised.
-    _ = try? checkpoints.write(fold.state, erasures)
+    _ = try? checkpoints.write(withFollowers(fold.state), erasures)
   }
 
   /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
@@ -166,8 +170,8 @@ extension Projector {
       && (checkpoints.lacksView(of: set) || checkpoints.isDamaged || isSavedByOtherBuild)
   }
 
-  private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet) -> Bool {
-    checkpoints.bytesWritten(saving: set) / Self.growthFactorMax <= exclusive.work.totalBytes
+  private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet, _ own: Exclusive) -> Bool {
+    checkpoints.bytesWritten(saving: set) / Self.growthFactorMax <= own.work.totalBytes
   }
 
   private func endSaving() {
@@ -205,49 +209,59 @@ extension Projector {
     } else {
       guard state.wait(timeout: limit, until: take) else { return nil }
     }
-    defer { yieldFold() }
-    takeConfirmation()
-    let fold = currentFold()
+    let own = exclusive
+    defer { yieldFold(own) }
+    takeConfirmation(own)
+    let fold = currentFold(own)
     let target = log.mark.visible
+    takeInFollowers(fold, own)
+    own.meter.beginStep()
+    watch(own)
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     let isDone: Bool
     do throws(StoreError) {
       if isForced, let progress {
-        while try !run(fold, through: target.sequence, .short) {
+        while try run(fold, through: target.sequence, .short, own) == false {
           progress(.events(Int(fold.state.sequence), of: Int(target.sequence)))
         }
       }
-      isDone = try run(fold, through: target.sequence, slice)
+      guard let end = try run(fold, through: target.sequence, slice, own) else { return nil }
+      isDone = end
     } catch {
-      saveHalted(fold, error, isForced: isForced)
+      if owns(own) { saveHalted(fold, error, isForced: isForced, own) }
       throw error
     }
     if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
       noteOrigin(fold)
-      if let kept { addView(kept.definition, of: kept.table, to: fold, progress) }
+      if let kept { addView(kept.definition, of: kept.table, to: fold, progress, own) }
       settleViews(fold)
       if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }
-      _ = publish(fold.state, keepsFold: true)
+      _ = publish(fold.state, by: own, keepsFold: true)
     }
     // A fold that did not come to its end may be inside an append; what was published is not.
-    let set = published
+    let folded = state.withLock { $0.folded }
+    let set = withFollowers(folded.tables)
     let isDue =
-      exclusive.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
+      own.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
     // Rows of another build, which this one has folded on, would pass for the other's: it would never compare them.
-    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, exclusive.publishedBuild == nil,
-      let erasures = exclusive.publishedErasures
+    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, folded.build == nil,
+      let erasures = folded.erasures
     else { return nil }
     let written = try checkpoints.write(set, erasures)
-    exclusive.work.begin(after: set)
+    own.work.begin(after: set)
     return written
   }
 
   /// Adds a view that is saved with the state, as if it had been leased.
   private func addView(
-    _ definition: ViewDefinition, of table: String, to fold: Fold, _ progress: SaveProgress?
+    _ definition: ViewDefinition, of table: String, to fold: Fold, _ progress: SaveProgress?,
+    _ own: Exclusive
   ) {
-    exclusive.work.addView(definition, of: table, to: fold, progress)
+    let ended = state.withLock { $0.followers.removeValue(forKey: ViewKey(table, definition)) }
+    withExtendedLifetime(ended) {}
+    own.work.addView(definition, of: table, to: fold, progress)
+    own.hasViews = true
     guard let kept = definition.kept else { return }
     state.withLock { $0.keptViews.noteLease(ViewKey(table, definition), kept) }
   }

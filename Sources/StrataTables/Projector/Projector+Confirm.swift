@@ -112,50 +112,42 @@ extension Projector {
       defer { state.isFolding = true }
       return !state.isFolding
     }
-    if begins { threads.start(slice) { [self] in foldOn() } }
+    if begins { start(Work(pass: exclusive)) }
     return false
   }
 
   /// Takes over what a confirmation has found out, at the beginning of a pass.
-  func takeConfirmation() {
+  func takeConfirmation(_ own: Exclusive) {
     let confirmation = state.withLock { $0.origin.isCompared ? $0.origin.takeConfirmation() : nil }
-    guard let confirmation, let old = exclusive.fold, old.headAtBegin == confirmation.heads.restored else {
+    guard let confirmation, let old = own.fold, old.headAtBegin == confirmation.heads.restored else {
       return
     }
     switch confirmation.outcome {
     case .same: tablesAreOfThisBuild()
     case .other:
-      for table in old.state.tables {
-        for view in table.views { confirmation.fold.addView(view.definition, of: table.name) }
-      }
-      replace(old, by: confirmation.fold)
+      replace(old, by: confirmation.fold, own)
+      makeAgain(viewsOf: old.state, confirmation.fold)
     case .incomparable, nil: break
     }
   }
 
   /// Puts a fold with tables of this build in the place of one with tables of another build.
-  private func replace(_ old: Fold, by new: Fold) {
+  private func replace(_ old: Fold, by new: Fold, _ own: Exclusive) {
     new.state.generation = old.state.generation + 1
-    exclusive.fold = new
-    state.withLock { state in
-      state.origin.isVersionNotRaised = true
-      state.reached = new.reached
-    }
+    use(new, own)
+    state.withLock { $0.origin.isVersionNotRaised = true }
     tablesAreOfThisBuild()
   }
 
   /// Begins to fold from the start if a list that callers wait for could show none of the rows that another build made:
   /// the row type has changed. Returns true if it did; then the pass begins again.
-  func giveUpUnreadable(_ fold: Fold) -> Bool {
-    guard otherBuild != nil else { return false }
-    let views = state.withLock { $0.waiters.wishes.compactMap(\.view) }
-    let isUnreadable = views.contains { table, definition in
-      let table = fold.state[table]
-      return table.count > 0 && table.view(definition.identity)?.problems.count == table.count
+  func giveUpUnreadable(_ fold: Fold, _ own: Exclusive) -> Bool {
+    let isUnreadable = state.withLock { state in
+      defer { state.isUnreadable = false }
+      return state.isUnreadable && state.origin.other != nil
     }
     guard isUnreadable else { return false }
-    replace(fold, by: Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates))
-    exclusive.target = nil
+    replace(fold, by: Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates), own)
     return true
   }
 

@@ -7,21 +7,21 @@ internal import StrataLog
 extension Projector {
   /// Starts to save the state of a fold that halted, as `saveIfDue` does with one that is published. Other errors are no
   /// reason to save.
-  func saveIfHalted(_ fold: Fold, _ error: StoreError) {
+  func saveIfHalted(_ fold: Fold, _ error: StoreError, _ own: Exclusive) {
     guard let checkpoints, log.savesStates, !log.options.writesInStep else { return }
-    guard exclusive.work.takes(log.options.savedFoldingMin) || checkpoints.gaveWay else { return }
+    guard own.work.takes(log.options.savedFoldingMin) || checkpoints.gaveWay else { return }
     guard let halted = Halted(fold, error) else { return }
-    saveIfDue(halted.state, halted.erasures)
+    saveIfDue(halted.state, halted.erasures, own)
   }
 
   /// Saves the state of a fold that halted, if folding again what is not on disk takes long, or if it must. A failure is
   /// kept in `checkpoints`: the caller reports the halt. Blocks.
-  func saveHalted(_ fold: Fold, _ error: StoreError, isForced: Bool) {
-    guard let checkpoints, otherBuild == nil, isForced || exclusive.work.takes(log.options.savedFoldingMin),
+  func saveHalted(_ fold: Fold, _ error: StoreError, isForced: Bool, _ own: Exclusive) {
+    guard let checkpoints, otherBuild == nil, isForced || own.work.takes(log.options.savedFoldingMin),
       isForced || checkpoints.mayBeSaved, let halted = Halted(fold, error)
     else { return }
     guard (try? checkpoints.write(halted.state, halted.erasures)) != nil else { return }
-    exclusive.work.begin(after: halted.state)
+    own.work.begin(after: halted.state)
   }
 }
 

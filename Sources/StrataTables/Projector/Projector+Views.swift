@@ -1,125 +1,296 @@
-// Views that are built while their projector folds on.
+// Views beside the fold: those that are built, and those that take too long.
+//
+// A view is made beside the fold, joins it when it has caught up with it, and leaves it again when its part of a step
+// takes longer than `StoreOptions.viewBudget`. Beside the fold it has a `ViewFollower`, which works only while a caller
+// waits for the view. A view that took that long for a single row stays beside the fold for good.
+//
+// No caller but those of the view waits for it: the fold publishes states without it, and its follower answers with a
+// state of its own, which has the view too.
 
 internal import StrataBase
 internal import StrataLog
 
-/// A view of a large table that callers wait for. It is built from the rows of one state, in slices of its own, so that
-/// the readers of other views do not wait for it, and then follows what the projector folded in the meantime.
-final class AwaitedView: @unchecked Sendable {
-  // `building` and `rows` belong to the thread that runs the slice, and to the folding thread once `isBuilt`.
-  let table: String
-  let building: ViewBuilding
-  /// `headAtBegin` of the fold that made the rows. A fold that began from the start after an erasure has other rows.
-  let headAtBegin: UInt64
-  let slice = TimeSlice()
-  /// The view, and the rows that it is of; nil until it is built.
-  private(set) var view: View?
-  private(set) var rows: Tree
-  private(set) var nanoseconds: Int64 = 0
-
-  init(_ building: ViewBuilding, of table: String, headAtBegin: UInt64) {
-    self.table = table
-    self.building = building
-    self.headAtBegin = headAtBegin
-    rows = building.rows
+extension Projector {
+  /// A view beside the fold.
+  struct Follower {
+    var follower: ViewFollower
+    /// Whether a thread runs its slices, or will.
+    var isRunning = false
+    /// Whether it never joins the fold.
+    var isSlow = false
+    /// Whether it goes on although no caller waits, since it is saved.
+    var keepsOn = false
+    /// The newest state with the view; nil until it is built.
+    var set: TableSet?
+    /// The view as an earlier process saved it.
+    var saved: ViewOnDisk?
   }
 
-  /// Goes on for one slice. Returns true once the view is built.
-  ///
-  /// - Parameter now: a later version of the rows, which the view follows once it is built.
-  func goOn(_ now: () -> Tree?) -> Bool {
-    let begin = MonotonicTime.now().nanoseconds
-    defer { nanoseconds += MonotonicTime.now().nanoseconds - begin }
-    guard let view = building.goOn(slice) else { return false }
-    self.view = view
-    if let now = now() { follow(now) }
-    return true
+  /// Makes a view of a table's state, beside the fold unless that is done at once.
+  func provide(_ definition: ViewDefinition, of table: String, in fold: Fold, _ own: Exclusive) {
+    guard fold.state[table].view(definition.identity) == nil else { return }
+    let key = ViewKey(table, definition)
+    guard state.withLock({ $0.followers[key] == nil }) else { return }
+    let saved = fold.state.withTable(table) { $0.takeSavedView(definition) } as? ViewOnDisk
+    let count = fold.state[table].count
+    let isEmpty = count == 0 && definition.declaredSections.isEmpty
+    guard saved != nil || !isEmpty && (definition.callsProgram || count >= log.options.viewBuildingMin) else {
+      own.hasViews = true
+      return own.work.addView(definition, of: table, to: fold)
+    }
+    follow(definition, of: table, head: fold.headAtBegin, saved)
   }
 
-  /// Follows the changes up to another version of the rows. O(changes · log n).
-  func follow(_ now: Tree) {
-    view?.catchUp(from: rows, to: now)
-    rows = now
+  private func follow(
+    _ definition: ViewDefinition, of table: String, head: UInt64, _ saved: ViewOnDisk? = nil,
+    keepsOn: Bool = false
+  ) {
+    let follower = ViewFollower(
+      definition, of: table, head: head, saved: saved, on: log.options.machine.parallel)
+    state.withLock {
+      $0.followers[ViewKey(table, definition)] = Follower(follower: follower, keepsOn: keepsOn, saved: saved)
+    }
   }
+
+  /// Adds the views to a fold that are of its rows as they are, and as they were published: whoever takes over finds them
+  /// there. No code of the program is called.
+  func takeInFollowers(_ fold: Fold, _ own: Exclusive) {
+    let taken = state.withLock { state in
+      let isCautious = state.watched.givenUpCount >= Watched.givenUpCountMax
+      let ready = state.followers.filter { key, entry in
+        !entry.isRunning && !entry.isSlow && entry.follower.target == nil && entry.follower.view != nil
+          && entry.follower.head == fold.headAtBegin
+          && !(isCautious && entry.follower.definition.callsProgram)
+          && fold.state[entry.follower.table].rows.isIdentical(to: entry.follower.rows)
+          && state.folded.tables[entry.follower.table].rows.isIdentical(to: entry.follower.rows)
+      }
+      for (key, entry) in ready {
+        state.followers[key] = nil
+        guard let view = entry.follower.view else { continue }
+        state.folded.tables.withTable(entry.follower.table) {
+          if $0.view(view.definition.identity) == nil { $0.add(view) }
+        }
+      }
+      return ready.values.map(\.follower)
+    }
+    for follower in taken {
+      guard let view = follower.view else { continue }
+      fold.state.withTable(follower.table) { if $0.view(view.definition.identity) == nil { $0.add(view) } }
+      own.hasViews = true
+      if view.definition.kept != nil { own.work.add(follower.nanoseconds) }
+    }
+  }
+
+  /// Lets the views go on beside the fold that have left it.
+  func takeLeft(_ fold: Fold, _ own: Exclusive) {
+    if fold.restartCount != own.restartCount {
+      own.restartCount = fold.restartCount
+      makeAgain(viewsOf: state.withLock { $0.folded.tables }, fold)
+    }
+    guard own.meter.takeHasLeft() else { return }
+    for table in fold.state.tables where !table.left.isEmpty {
+      let left = fold.state.withTable(table.name) { $0.takeLeft() }
+      let parallel = log.options.machine.parallel
+      state.withLock { state in
+        for (view, rows) in left {
+          let key = ViewKey(table.name, view.definition)
+          let follower = ViewFollower(
+            view, of: rows, in: table.name, head: fold.headAtBegin, on: parallel)
+          let isThere = state.published[table.name].view(view.definition.identity) != nil
+          state.followers[key] = Follower(follower: follower, set: isThere ? state.published : nil)
+        }
+      }
+    }
+  }
+
+  /// Makes the saved views again that a fold lost because it began again.
+  func makeAgain(viewsOf old: TableSet, _ fold: Fold) {
+    for table in old.tables {
+      for view in table.views where view.definition.kept != nil {
+        guard fold.state[table.name].view(view.definition.identity) == nil else { continue }
+        follow(view.definition, of: table.name, head: fold.headAtBegin, keepsOn: true)
+      }
+    }
+  }
+
+  /// A state with the views beside the fold that are to be saved: as they are if they are of its rows, otherwise as they
+  /// were saved.
+  func withFollowers(_ set: TableSet) -> TableSet {
+    state.withLock { state in
+      guard !state.followers.isEmpty else { return set }
+      var set = set
+      for (key, entry) in state.followers {
+        guard let kept = entry.follower.definition.kept, entry.follower.head == state.exclusive.fold?.headAtBegin,
+          !set[entry.follower.table].keptViews.contains(where: { $0.definition.kept?.name == kept.name })
+        else { continue }
+        if !entry.isRunning, entry.follower.target == nil, let view = entry.follower.view,
+          entry.follower.rows.isIdentical(to: set[entry.follower.table].rows)
+        {
+          state.followers[key]?.saved = nil
+          set.withTable(entry.follower.table) { $0.add(view) }
+        } else if let saved = entry.saved {
+          set.withTable(entry.follower.table) { $0.add(saved: saved) }
+        }
+      }
+      return set
+    }
+  }
+}
+
+// MARK: Following
+
+extension Projector {
+  /// Runs one slice of a view beside the fold. Returns true if there is more to do.
+  func goOn(_ follower: ViewFollower, _ key: ViewKey) -> Bool {
+    let (newest, ended, work) = state.withLock { state -> (TableSet?, Follower?, Work) in
+      guard let entry = state.followers[key], entry.follower === follower else { return (nil, nil, Work()) }
+      guard entry.follower.head == state.folded.head || state.published.sequence == 0 else {
+        state.followers[key] = nil
+        return (nil, entry, state.beginPass())
+      }
+      if state.isDue(key) { return (state.published, nil, Work()) }
+      state.followers[key]?.isRunning = false
+      return (nil, state.giveUp(key), Work())
+    }
+    start(work)
+    withExtendedLifetime(ended) {}
+    guard let newest else { return false }
+    return follower.goOn(to: newest) ? answer(follower, key) : true
+  }
+
+  /// Answers the callers that wait for a view, which has caught up. Returns true if others wait for a later state.
+  private func answer(_ follower: ViewFollower, _ key: ViewKey) -> Bool {
+    guard let set = follower.take(), let view = follower.view else { return true }
+    typealias Ready = (UnsafeContinuation<Answer, Never>, TableSet)
+    let (ready, isMore, work, old) = state.withLock { state -> ([Ready], Bool, Work, Follower?) in
+      guard let entry = state.followers[key], entry.follower === follower,
+        follower.head == state.folded.head
+      else { return ([], false, state.drop(follower, key), nil) }
+      if state.origin.other != nil, !view.problems.isEmpty, view.problems.count == follower.rows.count {
+        // The pass that begins now replaces all rows.
+        state.isUnreadable = true
+        state.followers[key] = nil
+        return ([], false, state.beginPass(), entry)
+      }
+      state.followers[key]?.set = set
+      state.followers[key]?.isSlow = entry.isSlow || follower.slowest >= budget
+      if state.published[follower.table].rows.isIdentical(to: follower.rows),
+        state.published[follower.table].view(follower.definition.identity) == nil
+      {
+        state.published.withTable(follower.table) { $0.add(view) }
+      }
+      let published = state.published
+      var ready: [Ready] = state.waiters.take { $0.isTrue(of: published) }.map { ($0, published) }
+      ready += state.waiters.take { $0.isTrue(of: set) }.map { ($0, set) }
+      let isMore = state.isDue(key)
+      state.followers[key]?.isRunning = isMore
+      // One that is to be saved is saved by a pass.
+      let isSaved =
+        follower.definition.kept != nil && checkpoints != nil && !isMore && !log.options.writesInStep
+      return (ready, isMore, isSaved ? state.beginPass() : Work(), entry)
+    }
+    for (continuation, set) in ready { continuation.resume(returning: .success(set)) }
+    start(work)
+    withExtendedLifetime(old) {}
+    return isMore
+  }
+
+  private var budget: Int64 { MonotonicTime(nanoseconds: 0).advanced(by: log.options.viewBudget).nanoseconds }
 }
 
 extension Projector.State {
-  /// Whether another pass has something to do: for a waiting caller, unless the view that is being built for it will
-  /// begin one, or because a comparison has ended.
-  var needsPass: Bool {
-    origin.isCompared
-      || waiters.wishes.contains { wish in
-        guard let (table, definition) = wish.view,
-          let awaited = awaited[Projector.ViewKey(table, definition)]
-        else { return true }
-        return awaited.isBuilt
-      }
+  /// The newest state that meets a condition; nil if none does yet.
+  func answer(to wish: Projector.Wish) -> TableSet? {
+    if wish.isTrue(of: published) { return published }
+    guard let (table, definition) = wish.view, wish.sequence <= published.sequence,
+      let set = followers[Projector.ViewKey(table, definition)]?.set
+    else { return nil }
+    return wish.isTrue(of: set) ? set : nil
   }
 
-  /// Gives up the views that no caller waits for any longer, and returns them.
-  mutating func giveUpViews() -> [Projector.Awaited] {
-    guard !awaited.isEmpty else { return [] }
-    let wanted = Set(waiters.wishes.compactMap { $0.view.map { Projector.ViewKey($0.table, $0.definition) } })
-    let unwanted = awaited.filter { !wanted.contains($0.key) }
-    for key in unwanted.keys { awaited[key] = nil }
-    return Array(unwanted.values)
+  /// Whether another pass has something to do for a caller that waits, or because a comparison has ended.
+  var needsPass: Bool { origin.isCompared || isUnreadable || waiters.wishes.contains(where: needsPass) }
+
+  private func needsPass(_ wish: Projector.Wish) -> Bool {
+    guard wish.sequence <= published.sequence, let (table, definition) = wish.view else { return true }
+    return followers[Projector.ViewKey(table, definition)] == nil
+  }
+
+  /// What is to begin for a caller that waits from now on.
+  mutating func beginWork(for wish: Projector.Wish) -> Projector.Work {
+    if needsPass(wish) { return beginPass() }
+    guard let (table, definition) = wish.view else { return Projector.Work() }
+    return Projector.Work(followers: begin(Projector.ViewKey(table, definition)).map { [$0] } ?? [])
+  }
+
+  /// Begins a pass if no thread folds.
+  mutating func beginPass() -> Projector.Work {
+    defer { isFolding = true }
+    return isFolding ? Projector.Work() : Projector.Work(pass: exclusive)
+  }
+
+  /// Begins to work on the views that callers wait for, of the state that is published.
+  mutating func beginFollowers() -> [(key: Projector.ViewKey, follower: ViewFollower)] {
+    guard !followers.isEmpty else { return [] }
+    let keys = Set(waiters.wishes.compactMap { $0.view.map { Projector.ViewKey($0.table, $0.definition) } })
+    return followers.keys.filter { keys.contains($0) || followers[$0]?.keepsOn == true }.compactMap { begin($0) }
+  }
+
+  private mutating func begin(
+    _ key: Projector.ViewKey
+  ) -> (key: Projector.ViewKey, follower: ViewFollower)? {
+    guard let entry = followers[key], isDue(key) else { return nil }
+    entry.follower.slice.setWanted(true)
+    guard !entry.isRunning else { return nil }
+    followers[key]?.isRunning = true
+    return (key, entry.follower)
+  }
+
+  /// Whether the newest state is to have a view that it lacks.
+  func isDue(_ key: Projector.ViewKey) -> Bool {
+    guard let entry = followers[key] else { return false }
+    if entry.keepsOn, entry.set.map({ $0.sequence < published.sequence }) ?? true { return true }
+    return waiters.wishes.contains { wish in
+      wish.sequence <= published.sequence
+        && wish.view.map { Projector.ViewKey($0.table, $0.definition) == key } ?? false
+    }
+  }
+
+  /// Gives up the views that no caller waits for any longer, unless they are built and a list holds them. What a thread
+  /// is at work on is given up when its step ends, so that no other thread begins the same again. They are returned, to be
+  /// released outside the lock.
+  mutating func giveUpFollowers() -> [Projector.Follower] {
+    guard !followers.isEmpty else { return [] }
+    return followers.keys.compactMap { giveUp($0) }
+  }
+
+  mutating func giveUp(_ key: Projector.ViewKey) -> Projector.Follower? {
+    guard let entry = followers[key], !entry.keepsOn else { return nil }
+    let isWanted = waiters.wishes.contains { wish in
+      wish.view.map { Projector.ViewKey($0.table, $0.definition) == key } ?? false
+    }
+    if isWanted { return nil }
+    guard !entry.isRunning else {
+      entry.follower.slice.setWanted(false)
+      return nil
+    }
+    // Without a lease, or before it is built.
+    guard holders[key] == nil || entry.set == nil else { return nil }
+    followers[key] = nil
+    return entry
+  }
+
+  /// Drops a view of a fold that began again.
+  mutating func drop(_ follower: ViewFollower, _ key: Projector.ViewKey) -> Projector.Work {
+    guard followers[key]?.follower === follower else { return Projector.Work() }
+    followers[key] = nil
+    return beginPass()
   }
 }
 
-extension Projector {
-  /// A view that callers wait for, and whether it is built.
-  struct Awaited {
-    var view: AwaitedView
-    var isBuilt = false
-  }
-
-  /// Adds a view to the state of the fold: at once if the table is small or the view is saved; otherwise the view is
-  /// built by other slices, and added by the pass that follows.
-  func provide(_ definition: ViewDefinition, of table: String, in fold: Fold) {
-    guard fold.state[table].view(definition.identity) == nil else { return }
-    let key = ViewKey(table, definition)
-    if let awaited = state.withLock({ $0.awaited[key] }) {
-      guard awaited.isBuilt else { return }
-      state.withLock { $0.awaited[key] = nil }
-      if awaited.view.headAtBegin == fold.headAtBegin {
-        return exclusive.work.add(awaited.view, to: fold)
-      }
-    }
-    guard fold.state[table].count >= log.options.viewBuildingMin,
-      !exclusive.work.open(definition, of: table, in: fold)
-    else { return exclusive.work.addView(definition, of: table, to: fold) }
-    let building = ViewBuilding(definition, of: fold.state[table], on: log.options.machine.parallel)
-    let awaited = AwaitedView(building, of: table, headAtBegin: fold.headAtBegin)
-    let sequence = fold.state.sequence
-    state.withLock { $0.awaited[key] = Awaited(view: awaited) }
-    threads.start(awaited.slice) { [self] in build(awaited, key, from: sequence) }
-  }
-
-  /// Runs one slice of building a view. Returns true if there is more to do.
-  private func build(_ awaited: AwaitedView, _ key: ViewKey, from sequence: UInt64) -> Bool {
-    guard state.withLock({ $0.awaited[key]?.view === awaited }) else { return false }
-    let isBuilt = awaited.goOn {
-      let set = published
-      return set.sequence > sequence ? set[awaited.table].rows : nil
-    }
-    guard isBuilt else { return true }
-    let begins = state.withLock { state in
-      guard state.awaited[key]?.view === awaited else { return false }
-      state.awaited[key]?.isBuilt = true
-      defer { state.isFolding = true }
-      return !state.isFolding
-    }
-    if begins { threads.start(slice) { [self] in foldOn() } }
-    return false
-  }
-
-  /// Ends the building of views that were given up. They are released outside the lock.
-  func end(_ views: [Awaited]) {
-    for awaited in views {
-      awaited.view.slice.setWanted(false)
-      threads.withdraw(awaited.view.slice)
-    }
-  }
+extension ViewDefinition {
+  /// Whether the program's code is called for a row or a section, which may take any amount of time.
+  var callsProgram: Bool { calls != .none || holdsLabels }
 }
 
 // MARK: Progress
@@ -128,13 +299,26 @@ extension Projector {
   /// How far the state at a sequence with a view has come. O(1).
   package func progress(toward sequence: UInt64, with lease: ViewLease) -> StateProgress {
     state.withLock { state in
-      let isFolded = state.published.sequence >= sequence
-      if isFolded, let awaited = state.awaited[ViewKey(lease.table, lease.definition)] {
-        let (done, count) = awaited.view.building.progress
+      if state.published.sequence >= sequence,
+        let entry = state.followers[ViewKey(lease.table, lease.definition)]
+      {
+        let (done, count) = entry.follower.progress
         return .rows(done, of: count)
       }
       let reached = max(state.published.sequence, state.reached?.value ?? 0)
       return .events(Int(min(reached, sequence)), of: Int(sequence))
+    }
+  }
+
+  /// The lists that show less than the newest state, since they are built or catch up beside the fold.
+  var listsBehind: [ListBehind] {
+    state.withLock { state in
+      state.followers.values.compactMap { entry in
+        let sequence = entry.set?.sequence ?? 0
+        guard sequence < state.published.sequence else { return nil }
+        let definition = entry.follower.definition
+        return ListBehind(table: entry.follower.table, name: definition.kept?.name, sequence: sequence)
+      }
     }
   }
 }

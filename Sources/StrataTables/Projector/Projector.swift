@@ -15,8 +15,10 @@ package import StrataLog
 /// callers are answered immediately, and the next pass continues from what was folded until then. `State` is guarded by
 /// its lock. `Exclusive` belongs to the thread that runs the slice; `isFolding` ensures that there is only one.
 ///
-/// A view of a large table is built in slices of its own, while passes go on for the other callers: see
-/// `Projector+Views.swift`.
+/// A view is built in slices of its own, while passes go on for the other callers, and a view that takes too long leaves
+/// the fold: see `Projector+Views.swift`. A fold that is inside of such a view and does not come back is given up, with
+/// its `Exclusive`, and another one takes over: see `Projector+Watch.swift`. So a thread that returns from `run` looks
+/// whether its `Exclusive` is still the projector's before it touches it.
 ///
 /// The first pass begins with the state that an earlier process saved, if there is one. States are saved in the
 /// background, while other passes run: see `Projector+Checkpoint.swift`.
@@ -35,8 +37,24 @@ package final class Projector: Sendable {
 
   typealias Answer = Result<TableSet, any Error>
 
+  /// A state as a fold published it, and what is to be known to go on from it.
+  struct Folded {
+    var tables: TableSet
+    /// `headAtBegin` of the fold.
+    var head: UInt64
+    /// What was erased in the log before the fold began. It may have begun again since.
+    var erasures: SegmentErasures?
+    /// The build of the program that made the tables; nil for this one.
+    var build: UInt64?
+  }
+
   struct State {
+    /// The newest state, with the views that were added to it since it was folded.
     var published: TableSet
+    /// The newest state without those.
+    var folded: Folded
+    /// What belongs to the thread that folds.
+    var exclusive: Exclusive
     var waiters = WaitList<Wish, Answer>()
     var isFolding = false
     /// Whether a pass has ever begun.
@@ -49,8 +67,11 @@ package final class Projector: Sendable {
     var unused: Set<ViewKey> = []
     /// Views with names.
     var keptViews = KeptViews()
-    /// Views that callers wait for, and that are built beside the folding.
-    var awaited: [ViewKey: Awaited] = [:]
+    /// Views that are built or catch up beside the folding. None of them is in the fold.
+    var followers: [ViewKey: Follower] = [:]
+    var watched = Watched()
+    /// Whether a list could show none of the rows that another build made.
+    var isUnreadable = false
     /// How far the fold has come.
     var reached: ReachedSequence?
     /// Which build of the program made the tables.
@@ -71,19 +92,29 @@ package final class Projector: Sendable {
   final class Exclusive: @unchecked Sendable {
     /// Nil before the first pass.
     var fold: Fold?
+    /// What the fold begins with; nil for the state on disk.
+    let begin: Folded?
     /// Where the current pass ends; nil before it begins.
     var target: LogMark?
     var work = FoldingWork()
-    /// What was erased in the log before the fold of the published state began. The fold may have begun again since.
-    var publishedErasures: SegmentErasures?
-    /// The build of the program that made the published state; nil for this one.
-    var publishedBuild: UInt64?
+    /// Whether a view was ever added to the fold.
+    var hasViews: Bool
+    let meter: ViewMeter
+    /// How often the fold had begun again when that was last looked at.
+    var restartCount = 0
+    /// Over for the folding thread when other folds have their turn, and while no caller waits.
+    let slice = TimeSlice()
+
+    init(_ options: StoreOptions, begin: Folded? = nil) {
+      self.begin = begin
+      hasViews = begin != nil
+      meter = ViewMeter(budget: options.viewBudget)
+    }
   }
 
   let log: Log
   let folding: Folding
   let state: Gate<State>
-  let exclusive = Exclusive()
   /// The states on disk; nil if they are not kept.
   let checkpoints: Checkpoints?
   /// Keeps the history; nil if this process keeps none.
@@ -91,8 +122,6 @@ package final class Projector: Sendable {
   /// Finds the history that another process keeps; nil if this one writes.
   let reading: HistoryReader?
   let threads: FairThreads
-  /// Over for the folding thread when other folds have their turn, and while no caller waits.
-  let slice = TimeSlice()
 
   /// - Parameter cache: keeps leaves of saved states in memory; nil for one of its own.
   package init(
@@ -106,8 +135,14 @@ package final class Projector: Sendable {
     historian = Historian(log, folding, checkpoints)
     reading = HistoryReader(log, folding)
     let begin = log.mark.logBegin - 1
-    state = Gate(State(published: TableSet(sequence: begin, recordsTouches: folding.recordsTouches)))
+    let tables = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
+    state = Gate(
+      State(
+        published: tables, folded: Folded(tables: tables, head: begin), exclusive: Exclusive(log.options)))
   }
+
+  /// Not for a thread that returns from `run` before it knows that this is still its own.
+  var exclusive: Exclusive { state.withLock { $0.exclusive } }
 
   /// What reads of the past use; nil if there can be no history.
   var history: (any KeptHistory)? { historian ?? reading }
@@ -141,17 +176,19 @@ package final class Projector: Sendable {
 
   func release(_ lease: ViewLease) {
     let key = ViewKey(lease.table, lease.definition)
-    state.withLock { state in
-      guard let count = state.holders[key] else { return }
+    let ended = state.withLock { state -> [Follower] in
+      guard let count = state.holders[key] else { return [] }
       state.holders[key] = count > 1 ? count - 1 : nil
-      guard count <= 1 else { return }
+      guard count <= 1 else { return [] }
       // Of views with one name the last leased is kept up to date, so that it can be saved as it then is.
       if let kept = lease.definition.kept {
         state.keptViews.noteRelease(key, kept)
       } else {
         state.unused.insert(key)
       }
+      return state.giveUpFollowers()
     }
+    withExtendedLifetime(ended) {}
   }
 
   private func reach(
@@ -161,7 +198,7 @@ package final class Projector: Sendable {
     try log.follow()
     let wish = Wish(sequence: min(sequence, log.mark.sequence), view: view)
     let (ready, ticket) = state.withLock { state in
-      wish.isTrue(of: state.published) ? (state.published, 0) : (nil, state.waiters.ticket())
+      state.answer(to: wish).map { ($0, 0) } ?? (nil, state.waiters.ticket())
     }
     if let ready { return ready }
     let result = await withTaskCancellationHandler {
@@ -174,30 +211,27 @@ package final class Projector: Sendable {
   }
 
   private func wait(_ ticket: UInt64, for wish: Wish, _ continuation: UnsafeContinuation<Answer, Never>) {
-    let (answer, begins) = state.withLock { state -> (Answer?, Bool) in
+    let (answer, work) = state.withLock { state -> (Answer?, Work) in
       // Another caller's pass may have ended in the meantime.
-      if wish.isTrue(of: state.published), !state.waiters.isCancelled(ticket) {
-        return (.success(state.published), false)
-      }
+      if !state.waiters.isCancelled(ticket), let set = state.answer(to: wish) { return (.success(set), Work()) }
       guard state.waiters.add(ticket, for: wish, continuation) else {
-        return (.failure(CancellationError()), false)
+        return (.failure(CancellationError()), Work())
       }
-      slice.setWanted(true)
-      defer { state.isFolding = true }
-      return (nil, !state.isFolding)
+      state.exclusive.slice.setWanted(true)
+      return (nil, state.beginWork(for: wish))
     }
     if let answer { continuation.resume(returning: answer) }
-    if begins { threads.start(slice) { [self] in foldOn() } }
+    start(work)
   }
 
   private func cancel(_ ticket: UInt64) {
-    let (waiter, views) = state.withLock { state in
+    let (waiter, ended) = state.withLock { state in
       let waiter = state.waiters.cancel(ticket)
-      if waiter != nil, state.waiters.isEmpty { slice.setWanted(false) }
-      return (waiter, state.giveUpViews())
+      if waiter != nil, state.waiters.isEmpty { state.exclusive.slice.setWanted(false) }
+      return (waiter, state.giveUpFollowers())
     }
     waiter?.resume(returning: .failure(CancellationError()))
-    end(views)
+    withExtendedLifetime(ended) {}
   }
 }
 
@@ -205,61 +239,76 @@ package final class Projector: Sendable {
 
 extension Projector {
   /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
-  func foldOn() -> Bool {
-    if exclusive.target == nil { takeConfirmation() }
-    let fold = currentFold()
-    let target = exclusive.target ?? beginPass(fold)
+  func foldOn(_ own: Exclusive) -> Bool {
+    if own.target == nil { takeConfirmation(own) }
+    let fold = currentFold(own)
+    if own.target == nil, giveUpUnreadable(fold, own) { return true }
+    let target = own.target ?? beginPass(fold, own)
     do throws(StoreError) {
-      guard try run(fold, through: target.sequence, slice) else { return isStillWanted() }
+      guard let isDone = try run(fold, through: target.sequence, own.slice, own) else { return false }
+      guard isDone else { return isStillWanted(own) }
       if fold.state.sequence < target.sequence { throw .closed }
     } catch {
-      saveIfHalted(fold, error)
-      fail(error)
+      guard owns(own) else { return false }
+      saveIfHalted(fold, error, own)
+      fail(error, own)
       return false
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
     noteOrigin(fold)
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
-      provide(definition, of: table, in: fold)
+      provide(definition, of: table, in: fold, own)
     }
-    if giveUpUnreadable(fold) { return true }
     // Before it is published: from then on another thread may fold on.
-    saveIfDue(fold.state, fold.erasures)
-    return publish(fold.state)
+    saveIfDue(withFollowers(fold.state), fold.erasures, own)
+    return publish(fold.state, by: own)
   }
 
+  /// Whether what belongs to the folding thread still belongs to the one that calls.
+  func owns(_ own: Exclusive) -> Bool { state.withLock { $0.exclusive === own } }
+
   /// The fold, which begins with the state on disk if there is a valid one.
-  func currentFold() -> Fold {
-    if let fold = exclusive.fold { return fold }
+  func currentFold(_ own: Exclusive) -> Fold {
+    if let fold = own.fold { return fold }
     let fold: Fold
-    if let restored = checkpoints?.restore(isOfAnyBuild: log.options.usesStatesOfOtherBuilds) {
+    if let begin = own.begin {
+      fold = Fold(log, folding, from: begin.tables, headAtBegin: begin.head, erasures: begin.erasures)
+    } else if let restored = checkpoints?.restore(isOfAnyBuild: log.options.usesStatesOfOtherBuilds) {
       fold = Fold(
         log, folding, from: restored.tables, headAtBegin: restored.head, erasures: restored.erasures)
       confirm(restored)
     } else {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates)
     }
-    exclusive.fold = fold
-    exclusive.work.begin(after: fold.state)
-    state.withLock { state in
-      state.hasBegun = true
-      state.reached = fold.reached
-    }
+    use(fold, own)
+    own.work.begin(after: fold.state)
+    state.withLock { $0.hasBegun = true }
     return fold
   }
 
-  private func beginPass(_ fold: Fold) -> LogMark {
+  /// Makes a fold the one that goes on.
+  func use(_ fold: Fold, _ own: Exclusive) {
+    fold.meter = own.meter
+    own.fold = fold
+    own.restartCount = fold.restartCount
+    state.withLock { $0.reached = fold.reached }
+  }
+
+  private func beginPass(_ fold: Fold, _ own: Exclusive) -> LogMark {
     let target = log.mark.visible
-    exclusive.target = target
+    own.target = target
+    takeInFollowers(fold, own)
     settleViews(fold)
+    own.meter.beginStep()
+    watch(own)
     return target
   }
 
   /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded.
-  private func isStillWanted() -> Bool {
+  private func isStillWanted(_ own: Exclusive) -> Bool {
     let isWanted = state.withLock { state in
       if state.waiters.isEmpty {
-        exclusive.target = nil
+        own.target = nil
         state.isFolding = false
       }
       return state.isFolding
@@ -271,60 +320,77 @@ extension Projector {
   /// Publishes a state and resumes every caller whose condition it meets. Returns true if other callers still wait.
   ///
   /// - Parameter keepsFold: whether the calling thread has more to do with the fold.
-  func publish(_ set: TableSet, keepsFold: Bool = false) -> Bool {
-    exclusive.target = nil
-    exclusive.publishedErasures = exclusive.fold?.erasures
-    exclusive.publishedBuild = otherBuild
-    shareWithHistory(set)
-    let (ready, isMore, views, old, watchers) = state.withLock { state in
-      let old = state.published
+  func publish(_ set: TableSet, by own: Exclusive, keepsFold: Bool = false) -> Bool {
+    own.target = nil
+    let folded = Folded(
+      tables: set, head: own.fold?.headAtBegin ?? 0, erasures: own.fold?.erasures, build: otherBuild)
+    shareWithHistory(folded)
+    let (ready, isMore, work, old, watchers, ended) = state.withLock { state in
+      let old = (state.published, state.folded)
       state.published = set
-      let watchers = set.generation > old.generation ? state.origin.takeWatchers() : []
+      state.folded = folded
+      let watchers = set.generation > old.0.generation ? state.origin.takeWatchers() : []
       let ready = state.waiters.take { $0.isTrue(of: set) }
-      let views = state.giveUpViews()
+      let ended = state.giveUpFollowers()
+      var work = Work()
+      work.followers = state.beginFollowers()
       let isMore = state.needsPass
       state.isFolding = isMore || keepsFold
-      return (ready, isMore, views, old, watchers)
+      return (ready, isMore, work, old, watchers, ended)
     }
     for continuation in ready { continuation.resume(returning: .success(set)) }
     for watcher in watchers { watcher() }
-    end(views)
+    start(work)
     if !isMore { state.signalAll() }
     historian?.start()
-    // The pages that only the old state holds are freed outside the lock.
-    withExtendedLifetime(old) {}
+    // The pages that only the old states hold are freed outside the lock.
+    withExtendedLifetime((old, ended)) {}
     return isMore
   }
 
   /// Lets the fold of the history go on with a state that is published, if this build made it.
-  private func shareWithHistory(_ set: TableSet) {
+  private func shareWithHistory(_ folded: Folded) {
     guard let historian else { return }
-    guard exclusive.publishedBuild == nil, set.chain != nil, let fold = exclusive.fold,
-      let erasures = fold.erasures
+    guard folded.build == nil, folded.tables.chain != nil, let erasures = folded.erasures
     else { return historian.notePublished(nil) }
-    historian.notePublished(PublishedState(tables: set, erasures: erasures, head: fold.headAtBegin))
+    historian.notePublished(PublishedState(tables: folded.tables, erasures: erasures, head: folded.head))
   }
 
   /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append
   /// is never published.
-  func fail(_ error: StoreError) {
-    exclusive.target = nil
-    let (waiters, views) = state.withLock { state in
+  func fail(_ error: StoreError, _ own: Exclusive) {
+    own.target = nil
+    let (waiters, ended) = state.withLock { state in
       state.isFolding = false
-      return (state.waiters.takeAll(), state.giveUpViews())
+      return (state.waiters.takeAll(), state.giveUpFollowers())
     }
     for continuation in waiters { continuation.resume(returning: .failure(error)) }
-    end(views)
+    withExtendedLifetime(ended) {}
     state.signalAll()
   }
 
   /// Continues with a pass for the callers that wait, or ends without one.
-  func yieldFold() {
+  func yieldFold(_ own: Exclusive) {
     let isWanted = state.withLock { state in
+      guard state.exclusive === own else { return false }
       state.isFolding = state.needsPass
       return state.isFolding
     }
-    if isWanted { threads.start(slice) { [self] in foldOn() } } else { state.signalAll() }
+    if isWanted { start(Work(pass: own)) } else { state.signalAll() }
+  }
+
+  /// What a caller that waits, or a state that was published, begins.
+  struct Work {
+    /// Whose pass begins.
+    var pass: Exclusive?
+    var followers: [(key: ViewKey, follower: ViewFollower)] = []
+  }
+
+  func start(_ work: Work) {
+    if let own = work.pass { threads.start(own.slice) { [self] in foldOn(own) } }
+    for (key, follower) in work.followers {
+      log.options.machine.views.start(follower.slice) { [self] in goOn(follower, key) }
+    }
   }
 }
 

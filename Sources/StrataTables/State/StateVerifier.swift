@@ -34,10 +34,25 @@ package struct StateVerifier {
         return try files.pageFiles().count > 1
           ? finding(folder, nil, StatePage.Damage("no slot of STATE can be read")) : nil
       }
-      let damage = try problem(of: slot, in: files)
-      if damage == nil || files.slots() == slots { return damage.map { finding(folder, slot, $0) } }
+      let finding = try isStale(slot) ? stale(folder, slot) : problem(of: slot, in: files).map { finding(folder, slot, $0) }
+      if finding == nil || files.slots() == slots { return finding }
     }
     return nil
+  }
+
+  /// Whether a state is of events that the log does not have: they were only buffered when the power failed.
+  private func isStale(_ slot: StateSlot) -> Bool {
+    let mark = log.mark
+    guard slot.storeID == log.storeID, slot.sequence >= mark.logBegin else { return false }
+    if slot.sequence > mark.sequence { return true }
+    return (try? log.chain(after: slot.sequence)).map { $0 != slot.chain } ?? false
+  }
+
+  private func stale(_ folder: String, _ slot: StateSlot) -> StoreFinding {
+    StoreFinding(
+      .stale, file: "\(StoreLayout.statesPath)/\(folder)/\(StoreLayout.stateFile)", offset: 0,
+      first: slot.sequence &+ 1, last: slot.sequence,
+      what: "the state is of events up to \(slot.sequence), which the log lost before they were durable")
   }
 
   private func finding(_ folder: String, _ slot: StateSlot?, _ damage: StatePage.Damage) -> StoreFinding {
@@ -52,13 +67,9 @@ package struct StateVerifier {
   private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> StatePage.Damage? {
     let mark = log.mark
     guard slot.storeID == log.storeID else { return .init("the state is of another store") }
-    guard slot.sequence <= mark.sequence else {
-      return .init("the state is of sequence \(slot.sequence), and the log ends at \(mark.sequence)")
-    }
     guard slot.sequence >= mark.logBegin else { return nil }
     // Where the log cannot be read, the check of the log has a finding.
-    guard let chain = try? log.chain(after: slot.sequence) else { return nil }
-    guard chain == slot.chain else { return .init("the state is of other events than the log has") }
+    guard (try? log.chain(after: slot.sequence)) != nil else { return nil }
     guard try log.erasures().hash(through: slot.sequence) == slot.erasures else {
       return .init("the state was saved before events of it were erased")
     }

@@ -54,12 +54,19 @@ final class ViewOnDisk: SavedView {
   }
 
   func view(_ definition: ViewDefinition, over now: Tree) -> View? {
-    guard definition.kept == kept, let trees = try? trees(definition), var view = View(definition, trees),
+    guard let opened = opened(definition) else { return nil }
+    var view = opened.view
+    view.catchUp(from: opened.rows, to: now)
+    return view
+  }
+
+  /// The view as it was saved, and the rows that it is of; nil if it is not the view of this definition, or cannot be read.
+  func opened(_ definition: ViewDefinition) -> (view: View, rows: Tree)? {
+    guard definition.kept == kept, let trees = try? trees(definition), let view = View(definition, trees),
       let before = rows ?? (try? rowsOnDisk())
     else { return nil }
-    opened.withLock { $0 = trees }
-    view.catchUp(from: before, to: now)
-    return view
+    self.opened.withLock { $0 = trees }
+    return (view, before)
   }
 
   private func trees(_ definition: ViewDefinition) throws(StatePage.Damage) -> ViewTrees {

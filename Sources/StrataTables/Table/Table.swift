@@ -14,6 +14,8 @@ package struct Table: Sendable {
   /// Row id → why the last event of the row could not be applied, as UTF-8.
   package private(set) var problems: Tree
   package private(set) var views: [View] = []
+  /// Views that took more of a step of a fold than they may, and the rows that they are of.
+  private(set) var left: [(view: View, rows: Tree)] = []
   /// Views that were saved with the table, and that no list of this process has asked for yet.
   private(set) var savedViews: [any SavedView] = []
   /// Whether a write of an equal document raises its row's revision.
@@ -248,27 +250,24 @@ extension Table {
   ) {
     isWritten = true
     clearProblem(id)
-    scratch.prepare(viewCount: views.count)
     let isForced = recordsTouches || putting != .ifOther
     guard
       Self.set(
-        id, stored, in: &rows, views, isForced: isForced, keepsCreation: putting != .created, scratch)
+        id, stored, in: &rows, keepsOld: !views.isEmpty, isForced: isForced,
+        keepsCreation: putting != .created, scratch)
     else { return }
-    let row = StoredRow.view(id: id, UnsafeRawBufferPointer(stored))
-    for index in views.indices {
-      scratch.new[index].place(row, by: views[index].definition, &scratch.writer)
-      views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
-    }
+    if !views.isEmpty { changeViews(id, to: StoredRow.view(id: id, UnsafeRawBufferPointer(stored)), scratch) }
     assertAgreement()
   }
 
-  /// Sets a row if its document differs, and finds the previous positions in the views, in one descent of the
-  /// tree. Returns false if nothing changed.
+  /// Sets a row if its document differs, and copies the value that it had for the views, in one descent of the tree.
+  /// Returns false if nothing changed.
   private static func set(
-    _ id: UnsafeRawBufferPointer, _ new: UnsafeMutableRawBufferPointer, in rows: inout Tree, _ views: [View],
+    _ id: UnsafeRawBufferPointer, _ new: UnsafeMutableRawBufferPointer, in rows: inout Tree, keepsOld: Bool,
     isForced: Bool, keepsCreation: Bool, _ scratch: FoldScratch
   ) -> Bool {
     var isChanged = true
+    scratch.old.removeAll(keepingCapacity: true)
     _ = rows.set(id, UnsafeRawBufferPointer(new)) { value in
       guard let value else { return true }
       let old = StoredRow.view(id: id, value)
@@ -280,9 +279,7 @@ extension Table {
         return false
       }
       if keepsCreation { StoredRow.setCreated(old.created, in: new) }
-      for index in views.indices {
-        scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
-      }
+      if keepsOld { scratch.old.append(contentsOf: value) }
       return true
     }
     return isChanged
@@ -298,23 +295,48 @@ extension Table {
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     isWritten = true
     clearProblem(id)
-    scratch.prepare(viewCount: views.count)
-    guard Self.remove(id, from: &rows, views, scratch) else { return }
-    for index in views.indices {
-      views[index].change(id: id, from: scratch.old[index], to: scratch.new[index])
-    }
+    scratch.old.removeAll(keepingCapacity: true)
+    let keepsOld = !views.isEmpty
+    guard rows.remove(id, { value in if keepsOld { scratch.old.append(contentsOf: value) } }) else { return }
+    if keepsOld { changeViews(id, to: nil, scratch) }
     assertAgreement()
   }
 
-  private static func remove(
-    _ id: UnsafeRawBufferPointer, from rows: inout Tree, _ views: [View], _ scratch: FoldScratch
-  ) -> Bool {
-    rows.remove(id) { value in
-      let old = StoredRow.view(id: id, value)
+  /// Lets the views follow the change of a row. The program's code may take its time: no page of a tree is being read or
+  /// changed meanwhile.
+  private mutating func changeViews(
+    _ id: UnsafeRawBufferPointer, to new: RowView?, _ scratch: FoldScratch
+  ) {
+    let meter = scratch.meter
+    var leaves = false
+    meter?.beginRow()
+    scratch.old.withUnsafeBytes { bytes in
+      let old = bytes.isEmpty ? nil : StoredRow.view(id: id, bytes)
       for index in views.indices {
-        scratch.old[index].place(old, by: views[index].definition, &scratch.writer)
+        meter?.enter(views[index].definition)
+        scratch.keys.change(&views[index], id: id, from: old, to: new)
+        if let meter, meter.leave(&views[index].spending) {
+          views[index].isLeaving = true
+          leaves = true
+        }
       }
     }
+    if leaves { letViewsLeave(scratch) }
+  }
+
+  private mutating func letViewsLeave(_ scratch: FoldScratch) {
+    for index in views.indices.reversed() where views[index].isLeaving {
+      var view = views.remove(at: index)
+      view.isLeaving = false
+      left.append((view, rows))
+    }
+    scratch.meter?.noteLeft()
+  }
+
+  /// Takes the views that have left.
+  mutating func takeLeft() -> [(view: View, rows: Tree)] {
+    defer { left = [] }
+    return left
   }
 
   /// Removes a row and records the reason: its last event could not be applied.
@@ -363,8 +385,21 @@ extension Table {
   /// Adds a view that was built from the current rows.
   package mutating func add(_ view: View) {
     assert(self.view(view.definition.identity) == nil, "a table has a view once")
+    if let kept = view.definition.kept { removeSavedView(kept.name) }
     views.append(view)
   }
+
+  /// Takes the saved view of a definition; nil if none was saved, or the saved one is of another definition.
+  mutating func takeSavedView(_ definition: ViewDefinition) -> (any SavedView)? {
+    guard let kept = definition.kept, let saved = savedViews.first(where: { $0.kept.name == kept.name }) else {
+      return nil
+    }
+    savedViews.removeAll { $0 === saved }
+    return saved.kept == kept ? saved : nil
+  }
+
+  /// Adds a view that was saved with an earlier version of the rows.
+  mutating func add(saved view: any SavedView) { savedViews.append(view) }
 
   /// Begins a new lineage of states in each view.
   mutating func beginLines() {

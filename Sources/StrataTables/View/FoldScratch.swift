@@ -5,22 +5,28 @@ package final class FoldScratch {
   // A fold guarantees one thread at a time, so the checks of exclusive access are left out: they cost a tenth of a
   // fold.
   @exclusivity(unchecked) var value: [UInt8] = []
-  @exclusivity(unchecked) var writer = SortKeyWriter()
-  /// One key per view: the row's previous position, and the new one.
-  @exclusivity(unchecked) var old: [PlacedKey] = []
-  @exclusivity(unchecked) var new: [PlacedKey] = []
+  /// The value that a changed row had before; empty if there was none, or no view follows the change.
+  @exclusivity(unchecked) var old: [UInt8] = []
+  @exclusivity(unchecked) var keys = ViewScratch()
+  /// Measures the views; nil if they may take any amount of time.
+  @exclusivity(unchecked) var meter: ViewMeter?
 
   package init() {}
+}
 
-  /// Makes room for `viewCount` views and clears their keys.
-  func prepare(viewCount: Int) {
-    while old.count < viewCount {
-      old.append(PlacedKey())
-      new.append(PlacedKey())
-    }
-    for index in 0..<viewCount {
-      old[index].clear()
-      new[index].clear()
-    }
+/// A row's previous position in a view and the new one, as buffers that are reused.
+struct ViewScratch: ~Copyable {
+  private var old = PlacedKey()
+  private var new = PlacedKey()
+  private var writer = SortKeyWriter()
+
+  /// Lets a view follow the change of a row.
+  @inline(__always)
+  mutating func change(
+    _ view: inout View, id: UnsafeRawBufferPointer, from oldRow: RowView?, to newRow: RowView?
+  ) {
+    old.place(oldRow, by: view.definition, &writer)
+    new.place(newRow, by: view.definition, &writer)
+    view.change(id: id, from: old, to: new)
   }
 }

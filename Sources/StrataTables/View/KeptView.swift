@@ -114,13 +114,12 @@ extension View {
 
   /// Follows the changes of its table's rows from one version to another. O(changes · log n).
   mutating func catchUp(from old: Tree, to new: Tree) {
-    var (before, after) = (PlacedKey(), PlacedKey())
-    var writer = SortKeyWriter()
+    var keys = ViewScratch()
     Tree.forEachDifference(from: old, to: new) { difference in
       let id = difference.key
-      before.place(difference.oldValue.map { StoredRow.view(id: id, $0) }, by: definition, &writer)
-      after.place(difference.newValue.map { StoredRow.view(id: id, $0) }, by: definition, &writer)
-      change(id: id, from: before, to: after)
+      keys.change(
+        &self, id: id, from: difference.oldValue.map { StoredRow.view(id: id, $0) },
+        to: difference.newValue.map { StoredRow.view(id: id, $0) })
     }
   }
 }

@@ -28,6 +28,9 @@ package struct View: Sendable {
   var keys: Tree?
   /// Row id → what changed although the row did not, as UTF-8. Only for rows without a problem.
   package internal(set) var drifts: Tree
+  /// What the view took of the current step of a fold, and whether that was more than it may.
+  var spending = ViewMeter.Spending()
+  var isLeaving = false
   /// What runs know of the items, if the view is of a state of the past. The trees may have changed since.
   var past: (any CountedItems)?
 

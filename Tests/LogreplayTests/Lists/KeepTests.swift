@@ -214,7 +214,7 @@ struct KeepTests {
       Issue.record("\(report)")
       return
     }
-    #expect(outcome.code == 65 && findings.count == 1 && finding["class"] == "checkpoint")
+    #expect(outcome.code == 2 && findings.count == 1 && finding["class"] == "checkpoint")
     #expect(finding["file"] == "derived/state/$documents-1/0000000001.pages")
     try FileManager.default.removeItem(atPath: states)
     #expect(try await folder.answer("verify", "--deep").hasPrefix("ok"))

@@ -111,6 +111,7 @@ internal import Testing
     let expected = try Self.foldings.map { folding in
       try HistoryStore.replayed(store, folding).map { try StateAnswers($0, of: store) }
     }
+    #expect(try HistoryVerifier(store.log).run() == [])
     try store.closeBlocking()
     var counts = (right: 0, damaged: 0, files: 0)
     for path in origin.historyPaths {
@@ -122,6 +123,7 @@ internal import Testing
         changed[bit / 8] ^= UInt8(1 << (bit % 8))
         disk.replace(path, changed)
         let store = try StateStore.open(disk, options: Self.options())
+        let findings = try HistoryVerifier(store.log).run()
         let (folding, expected) =
           path.contains("$documents")
           ? (Self.foldings[0], expected[0])
@@ -131,6 +133,9 @@ internal import Testing
         counts.right += count.right
         counts.damaged += count.damaged
         #expect(count.damaged > 0, "\(what) is not noticed")
+        #expect(
+          findings.count == 1 && findings[0].class == .history && path.hasSuffix(findings[0].file),
+          "\(what): \(findings)")
         if bit % 9 == 0 {
           let sequences = [store.head.sequence / 2, store.head.sequence]
           let states = try store.statesBlocking(at: sequences.map { .sequence($0) }, folding)

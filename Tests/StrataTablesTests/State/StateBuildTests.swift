@@ -208,14 +208,15 @@ private struct ChangingTally: Projection {
     projector.state.withLock { $0.isFolding = true }
     let fold = projector.currentFold()
     fold.state.chain = store.log.mark.visible.chain
-    _ = projector.publish(fold.state, keepsFold: true)
+    _ = projector.publish(fold.state, by: projector.exclusive, keepsFold: true)
     while !projector.state.withLock({ $0.origin.isCompared }) { try await Task.sleep(for: .milliseconds(1)) }
     var events = StateEvents(seed: 12)
     for _ in 0..<200 { try events.append(to: store) }
     // A pass takes over this build's tables, and ends before it has published them: nobody waits any longer.
-    projector.slice.setWanted(false)
-    #expect(!projector.foldOn() && projector.otherBuild == nil)
-    #expect(projector.exclusive.publishedBuild != nil && projector.published.sequence < store.head.sequence)
+    let own = projector.exclusive
+    own.slice.setWanted(false)
+    #expect(!projector.foldOn(own) && projector.otherBuild == nil)
+    #expect(projector.state.withLock { $0.folded.build } != nil && projector.published.sequence < store.head.sequence)
     try store.closeBlocking()
     let next = try StateStore.open(disk, options: self.options())
     let restored = Projector(next.log, Self.folding).checkpoints?.restore()

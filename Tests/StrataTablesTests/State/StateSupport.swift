@@ -188,3 +188,8 @@ extension EventStore {
     ])
   }
 }
+
+extension Projector {
+  /// The fold that the projector goes on with.
+  func currentFold() -> Fold { currentFold(exclusive) }
+}

@@ -12,8 +12,8 @@ struct VerifyCommand: BlockingCommand {
     discussion: """
       The command only reads. It may run while a writer is running; it then checks what was visible when it began.
 
-      Exit codes: 0 no problem, 2 only a torn tail, 65 damage, 68 --expect-chain does not match, 69 data written by a \
-      newer version.
+      Exit codes: 0 no problem, 2 nothing that was acknowledged is lost (a torn tail, or damage to what is made again \
+      from the log), 65 damage to the log, 68 --expect-chain does not match, 69 data written by a newer version.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -21,7 +21,10 @@ struct VerifyCommand: BlockingCommand {
   @Flag(help: "Check only headers, and the blocks of the last segment.")
   var quick = false
 
-  @Flag(help: "Also rebuild the derived indexes and the saved tables of documents, and compare them.")
+  @Flag(
+    help:
+      "Also read all that is saved of tables and histories, and compare indexes and tables of documents with the log."
+  )
   var deep = false
 
   @Option(
@@ -40,7 +43,7 @@ struct VerifyCommand: BlockingCommand {
     let expectation = try expectation()
     let report = try check()
     // Of a damaged log the chain says nothing more.
-    let compared = report.isOK || report.isOnlyTorn ? expectation : nil
+    let compared = report.exitCode == 0 || report.exitCode == ExitStatus.torn ? expectation : nil
     let verdict = compared?.verdict(on: target.store)
     var writer = OutputWriter()
     if output.format.isJSON {
@@ -72,6 +75,7 @@ struct VerifyCommand: BlockingCommand {
         // A store that cannot be opened has findings already.
         if let opened = try? OpenedStore.open(target.store) {
           report.findings += try StateVerifier(opened.log).run()
+          report.findings += try HistoryVerifier(opened.log).run()
         }
       }
       return report
@@ -80,11 +84,16 @@ struct VerifyCommand: BlockingCommand {
 }
 
 extension VerifyReport {
-  /// The exit code for the worst finding: damage, then data of a newer version, then a torn tail.
+  /// Whether nothing is to be done about what was found.
+  var isFine: Bool { findings.allSatisfy(\.isHarmless) }
+
+  /// The exit code for the worst finding: damage to the log, then data of a newer version, then a torn tail and damage to
+  /// derived files.
   var exitCode: Int32 {
-    if isOK { return 0 }
-    if isOnlyTorn { return ExitStatus.torn }
-    let isOnlyUnsupported = findings.allSatisfy { $0.class == .unsupported || $0.class == .torn }
+    if isFine { return 0 }
+    let ofLog = findings.filter { !$0.isDerived && $0.class != .torn }
+    if ofLog.isEmpty { return ExitStatus.torn }
+    let isOnlyUnsupported = ofLog.allSatisfy { $0.class == .unsupported }
     return isOnlyUnsupported ? ExitStatus.unsupported : ExitStatus.corrupt
   }
 
@@ -95,7 +104,7 @@ extension VerifyReport {
     checked.field("blocks", blocks)
     checked.field("events", events)
     var line = JSONLine.document()
-    line.field("ok", isOK && verdict?.error == nil)
+    line.field("ok", isFine && verdict?.error == nil)
     switch verdict {
     case .expected: line.field("chainMatches", true)
     case .other: line.field("chainMatches", false)
@@ -111,7 +120,8 @@ extension VerifyReport {
     var text = ""
     for finding in findings {
       let range = finding.last >= finding.first ? ", events \(finding.first)…\(finding.last)" : ""
-      let name = people.colored(finding.class.rawValue, finding.class == .torn ? .yellow : .red)
+      let isMild = finding.class == .torn || finding.isDerived
+      let name = people.colored(finding.class.rawValue, isMild ? .yellow : .red)
       let what = "\(finding.what) (\(finding.file) at byte \(finding.offset)\(range)); \(finding.next)"
       text += "\(name): \(PeopleText.printable(what))\n"
     }
@@ -119,7 +129,7 @@ extension VerifyReport {
       switch chain {
       case .other: people.colored("another chain", .red)
       case .unknown: people.colored("chain not read", .red)
-      case .expected, nil: isOK ? people.colored("ok", .green) : counted(findings.count, "finding")
+      case .expected, nil: isFine ? people.colored("ok", .green) : counted(findings.count, "finding")
       }
     let counts = [counted(segments, "segment"), counted(blocks, "block"), counted(events, "event")]
     return text + "\(verdict): \(counts.joined(separator: ", "))\n"

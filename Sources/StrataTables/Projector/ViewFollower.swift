@@ -1,0 +1,182 @@
+// A view that is built, or catches up, beside the fold of its table.
+
+internal import StrataBase
+internal import StrataLog
+internal import Synchronization
+
+/// Builds a view of one version of the rows, or opens the saved one, and follows the rows from one version to another.
+///
+/// It works in slices of its own, and calls the program's code for each row outside of every lock and of every read of a
+/// tree: a call that takes long, or never returns, keeps its own thread and nothing else. Belongs to the thread that runs
+/// its slice, and between slices to whoever has the projector's lock; `progress` may be read by any thread.
+final class ViewFollower: @unchecked Sendable {
+  /// The number of differences between two versions that are looked up at once.
+  private static let differenceCountMax = 65_536
+  /// A view is built again rather than follow more differences than this, if they are one row in eight.
+  private static let rebuildingMin = 4_096
+
+  let table: String
+  let definition: ViewDefinition
+  /// `headAtBegin` of the fold that made the rows. A fold that began again after an erasure has other rows.
+  let head: UInt64
+  let slice = TimeSlice()
+  private let parallel: Parallel
+  private var saved: ViewOnDisk?
+  /// The state whose rows the view is to be of; nil between two of them.
+  private(set) var target: TableSet?
+  /// The view, and the rows that it is of; nil until it is built.
+  private(set) var view: View?
+  private(set) var rows: Tree
+  private(set) var nanoseconds: Int64 = 0
+  /// The longest time that the view took for one row while it followed.
+  private(set) var slowest: Int64 = 0
+  private var differences = Differences()
+  private var keys = ViewScratch()
+  private let building = Lock<ViewBuilding?>(nil)
+  private let followed = Atomic(0)
+  private let followedMax = Atomic(0)
+
+  /// A view that is to be made, or opened if it is saved.
+  init(
+    _ definition: ViewDefinition, of table: String, head: UInt64, saved: ViewOnDisk?, on parallel: Parallel
+  ) {
+    (self.definition, self.table, self.head, self.saved) = (definition, table, head, saved)
+    (self.parallel, rows) = (parallel, Tree())
+  }
+
+  /// A view that has left a fold.
+  init(_ view: View, of rows: Tree, in table: String, head: UInt64, on parallel: Parallel) {
+    (self.view, self.rows, self.table, self.head) = (view, rows, table, head)
+    (definition, self.parallel, saved) = (view.definition, parallel, nil)
+  }
+
+  /// How many rows are done, of all.
+  var progress: (done: Int, of: Int) {
+    building.withLock { $0 }?.progress
+      ?? (followed.load(ordering: .relaxed), followedMax.load(ordering: .relaxed))
+  }
+
+  /// Goes on for one slice. Returns true once the view is of the rows of `target`, which is `newest` if there was none.
+  func goOn(to newest: TableSet) -> Bool {
+    let begin = MonotonicTime.now().nanoseconds
+    defer { nanoseconds += MonotonicTime.now().nanoseconds - begin }
+    let set = target ?? newest
+    target = set
+    let now = set[table].rows
+    if view == nil, let saved {
+      self.saved = nil
+      if let opened = saved.opened(definition) { (view, rows) = opened }
+    }
+    if view == nil {
+      let building = building.withLock { building in
+        let current = building ?? ViewBuilding(definition, of: set[table], on: parallel)
+        building = current
+        return current
+      }
+      guard let built = building.goOn(slice) else { return false }
+      (view, rows) = (built, building.rows)
+      self.building.withLock { $0 = nil }
+    }
+    return follow(now)
+  }
+
+  /// The state with the view, which is then of no target any longer.
+  func take() -> TableSet? {
+    guard var set = target, let view else { return nil }
+    target = nil
+    set.withTable(table) { if $0.view(definition.identity) == nil { $0.add(view) } }
+    return set
+  }
+
+  /// Follows the differences between two versions of the rows for a slice.
+  private func follow(_ now: Tree) -> Bool {
+    while !rows.isIdentical(to: now) {
+      if differences.isDone {
+        guard !differences.isLast else {
+          rows = now
+          differences = Differences()
+          break
+        }
+        differences.read(from: rows, to: now, countMax: Self.differenceCountMax)
+        followedMax.store(now.count, ordering: .relaxed)
+        if differences.count >= Self.rebuildingMin, differences.areMany(of: now.count) {
+          (view, differences) = (nil, Differences())
+          return false
+        }
+        continue
+      }
+      let begin = MonotonicTime.now().nanoseconds
+      let rank = differences.next(rows, now) { id, old, new in
+        keys.change(&view!, id: id, from: old, to: new)
+      }
+      slowest = max(slowest, MonotonicTime.now().nanoseconds - begin)
+      followed.store(min(rank, now.count), ordering: .relaxed)
+      if slice.isOver { return false }
+    }
+    return true
+  }
+}
+
+/// The rows that differ between two versions of a table, a part at a time. Each of them is copied before it is lent.
+private struct Differences {
+  private var ids: [UInt8] = []
+  private var ends: [Int] = []
+  /// How many rows of the newer version are before each.
+  private var ranks: [Int] = []
+  private var place = 0
+  /// The greatest id that was read.
+  private var last: [UInt8]?
+  /// Whether no difference is after those that were read.
+  private(set) var isLast = false
+  private var old: [UInt8] = []
+  private var new: [UInt8] = []
+
+  var count: Int { ends.count }
+  var isDone: Bool { place == ends.count }
+
+  /// Whether the rows that differ are at least one in eight where they were looked for.
+  func areMany(of count: Int) -> Bool {
+    let span = isLast ? count : (ranks.last ?? 0) - (ranks.first ?? 0) + 1
+    return ends.count >= span / 8
+  }
+
+  /// Reads the next differences, and none of the rows.
+  mutating func read(from old: Tree, to new: Tree, countMax: Int) {
+    (ids, ends, ranks, place) = ([], [], [], 0)
+    let last = last
+    Tree.walkDifferences(from: old, to: new) { difference in
+      if let last, last.withUnsafeBytes({ $0.order(difference.key) >= 0 }) { return true }
+      ids.append(contentsOf: difference.key)
+      ends.append(ids.count)
+      ranks.append(difference.newRank)
+      return ends.count < countMax
+    }
+    isLast = ends.count < countMax
+    if let end = ends.last { self.last = Array(ids[(ends.dropLast().last ?? 0)..<end]) }
+  }
+
+  /// Lends the next row as it is in both versions. Returns its rank in the newer one.
+  mutating func next(
+    _ before: Tree, _ after: Tree, _ body: (UnsafeRawBufferPointer, _ old: RowView?, _ new: RowView?) -> Void
+  ) -> Int {
+    defer { place += 1 }
+    let range = (place == 0 ? 0 : ends[place - 1])..<ends[place]
+    func copy(_ tree: Tree, _ id: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+      bytes.removeAll(keepingCapacity: true)
+      tree.withValue(of: id) { value in if let value { bytes.append(contentsOf: value) } }
+    }
+    ids.withUnsafeBytes { ids in
+      let id = UnsafeRawBufferPointer(rebasing: ids[range])
+      copy(before, id, to: &old)
+      copy(after, id, to: &new)
+      old.withUnsafeBytes { old in
+        new.withUnsafeBytes { new in
+          body(
+            id, old.isEmpty ? nil : StoredRow.view(id: id, old),
+            new.isEmpty ? nil : StoredRow.view(id: id, new))
+        }
+      }
+    }
+    return ranks[place]
+  }
+}

@@ -1,0 +1,93 @@
+// How long the views of a fold take, and where the fold is in one of them.
+
+internal import StrataBase
+internal import Synchronization
+
+/// Measures the part that each view has in a step of a fold, so that one that takes too long can leave it.
+///
+/// The time of a row is measured for the first rows of a step, and for one in sixteen after that: reading the clock for
+/// each would cost more than a hundredth of a fold. A call of the program's code that does not return is not measured at
+/// all, so the meter also says, for a thread that watches it, whether the fold is inside of a view and since when.
+///
+/// Belongs to the thread that folds, except for `now`.
+package final class ViewMeter: @unchecked Sendable {
+  /// The part of a view in a step, as far as it was measured.
+  struct Spending: Sendable {
+    var step: UInt32 = 0
+    var nanoseconds: Int64 = 0
+  }
+
+  private static let measuredFirst: UInt32 = 16
+  private static let measuredOneIn: UInt32 = 16
+
+  private let budget: Int64
+  @exclusivity(unchecked) private var step: UInt32 = 0
+  @exclusivity(unchecked) private var rowCount: UInt32 = 0
+  /// When the change of a row began for the view that it is in; nil if it is not measured.
+  @exclusivity(unchecked) private var begin: Int64?
+  /// Odd while the fold is inside of a view.
+  private let turns = Atomic<UInt64>(0)
+  /// The address of the definition of that view.
+  private let address = Atomic<UInt>(0)
+  @exclusivity(unchecked) private var hasLeft = false
+
+  package init(budget: Duration) {
+    self.budget = MonotonicTime(nanoseconds: 0).advanced(by: budget).nanoseconds
+  }
+
+  /// Begins a step.
+  func beginStep() {
+    step &+= 1
+    rowCount = 0
+  }
+
+  /// Notes that the views are about to follow the change of a row.
+  func beginRow() { rowCount &+= 1 }
+
+  /// Notes that a view follows the change from here on.
+  func enter(_ definition: ViewDefinition) {
+    let isMeasured = rowCount <= Self.measuredFirst || rowCount % Self.measuredOneIn == 0
+    begin = isMeasured ? MonotonicTime.now().nanoseconds : nil
+    address.store(
+      UInt(bitPattern: Unmanaged.passUnretained(definition).toOpaque()), ordering: .relaxed)
+    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+  }
+
+  /// Notes that the view has followed. Returns true if it takes more of the step than it may.
+  func leave(_ spending: inout Spending) -> Bool {
+    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+    guard let begin else { return false }
+    if spending.step != step { spending = Spending(step: step) }
+    let rows: Int64 = rowCount <= Self.measuredFirst ? 1 : Int64(Self.measuredOneIn)
+    spending.nanoseconds += (MonotonicTime.now().nanoseconds - begin) * rows
+    return spending.nanoseconds >= budget
+  }
+
+  /// Notes that a view has left the fold.
+  func noteLeft() { hasLeft = true }
+
+  /// Whether a view has left since this was last called.
+  func takeHasLeft() -> Bool {
+    defer { hasLeft = false }
+    return hasLeft
+  }
+
+  /// What another thread sees of the fold: a number that is another one after each change of a view, and the view that
+  /// the fold is inside of.
+  struct Moment: Equatable {
+    var turn: UInt64
+    fileprivate var address: UInt
+
+    /// Whether the fold is inside of the view with a definition.
+    func isInside(_ definition: ViewDefinition) -> Bool {
+      address == UInt(bitPattern: Unmanaged.passUnretained(definition).toOpaque())
+    }
+  }
+
+  /// Where the fold is inside of a view; nil if it is not.
+  var now: Moment? {
+    let turn = turns.load(ordering: .acquiring)
+    guard turn % 2 == 1 else { return nil }
+    return Moment(turn: turn, address: address.load(ordering: .relaxed))
+  }
+}
