@@ -98,7 +98,9 @@ extension Projector {
     // After a failure a view waits, as the rest does, until there is more to save.
     let isUrgent =
       isWanting(checkpoints, set) && (takesLong || checkpoints.failure == nil) || checkpoints.gaveWay
-    guard isUrgent || takesLong && isInProportion(checkpoints, set, own), checkpoints.mayBeSaved else { return }
+    guard isUrgent || takesLong && isInProportion(checkpoints, set, own), checkpoints.mayBeSaved else {
+      return
+    }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving

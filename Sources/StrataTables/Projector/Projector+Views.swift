@@ -120,7 +120,8 @@ extension Projector {
       guard !state.followers.isEmpty else { return set }
       var set = set
       for (key, entry) in state.followers {
-        guard let kept = entry.follower.definition.kept, entry.follower.head == state.exclusive.fold?.headAtBegin,
+        guard let kept = entry.follower.definition.kept,
+          entry.follower.head == state.exclusive.fold?.headAtBegin,
           !set[entry.follower.table].keptViews.contains(where: { $0.definition.kept?.name == kept.name })
         else { continue }
         if !entry.isRunning, entry.follower.target == nil, let view = entry.follower.view,
@@ -233,7 +234,9 @@ extension Projector.State {
   mutating func beginFollowers() -> [(key: Projector.ViewKey, follower: ViewFollower)] {
     guard !followers.isEmpty else { return [] }
     let keys = Set(waiters.wishes.compactMap { $0.view.map { Projector.ViewKey($0.table, $0.definition) } })
-    return followers.keys.filter { keys.contains($0) || followers[$0]?.keepsOn == true }.compactMap { begin($0) }
+    return followers.keys.filter { keys.contains($0) || followers[$0]?.keepsOn == true }.compactMap {
+      begin($0)
+    }
   }
 
   private mutating func begin(

@@ -213,7 +213,9 @@ package final class Projector: Sendable {
   private func wait(_ ticket: UInt64, for wish: Wish, _ continuation: UnsafeContinuation<Answer, Never>) {
     let (answer, work) = state.withLock { state -> (Answer?, Work) in
       // Another caller's pass may have ended in the meantime.
-      if !state.waiters.isCancelled(ticket), let set = state.answer(to: wish) { return (.success(set), Work()) }
+      if !state.waiters.isCancelled(ticket), let set = state.answer(to: wish) {
+        return (.success(set), Work())
+      }
       guard state.waiters.add(ticket, for: wish, continuation) else {
         return (.failure(CancellationError()), Work())
       }

@@ -34,8 +34,13 @@ package struct StateVerifier {
         return try files.pageFiles().count > 1
           ? finding(folder, nil, StatePage.Damage("no slot of STATE can be read")) : nil
       }
-      let finding = try isStale(slot) ? stale(folder, slot) : problem(of: slot, in: files).map { finding(folder, slot, $0) }
-      if finding == nil || files.slots() == slots { return finding }
+      let found: StoreFinding?
+      if isStale(slot) {
+        found = stale(folder, slot)
+      } else {
+        found = try problem(of: slot, in: files).map { finding(folder, slot, $0) }
+      }
+      if found == nil || files.slots() == slots { return found }
     }
     return nil
   }

@@ -391,7 +391,8 @@ extension Table {
 
   /// Takes the saved view of a definition; nil if none was saved, or the saved one is of another definition.
   mutating func takeSavedView(_ definition: ViewDefinition) -> (any SavedView)? {
-    guard let kept = definition.kept, let saved = savedViews.first(where: { $0.kept.name == kept.name }) else {
+    guard let kept = definition.kept, let saved = savedViews.first(where: { $0.kept.name == kept.name })
+    else {
       return nil
     }
     savedViews.removeAll { $0 === saved }

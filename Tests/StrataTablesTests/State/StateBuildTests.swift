@@ -216,7 +216,9 @@ private struct ChangingTally: Projection {
     let own = projector.exclusive
     own.slice.setWanted(false)
     #expect(!projector.foldOn(own) && projector.otherBuild == nil)
-    #expect(projector.state.withLock { $0.folded.build } != nil && projector.published.sequence < store.head.sequence)
+    #expect(
+      projector.state.withLock { $0.folded.build } != nil
+        && projector.published.sequence < store.head.sequence)
     try store.closeBlocking()
     let next = try StateStore.open(disk, options: self.options())
     let restored = Projector(next.log, Self.folding).checkpoints?.restore()
