@@ -277,8 +277,9 @@ extension Projector.State {
       entry.follower.slice.setWanted(false)
       return nil
     }
-    // Without a lease, or before it is built.
-    guard holders[key] == nil || entry.set == nil else { return nil }
+    // Before it is built, or without a lease. One that is saved needs none.
+    let isHeld = holders[key] != nil || entry.follower.definition.kept != nil
+    guard entry.set == nil || !isHeld else { return nil }
     followers[key] = nil
     return entry
   }
