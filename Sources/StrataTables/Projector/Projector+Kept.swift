@@ -33,6 +33,11 @@ extension Projector {
       unsettled.insert(name)
     }
 
+    /// Whether a view is the one that was leased last of those with its name, as far as that is known.
+    func isLast(_ key: ViewKey, _ kept: KeptView) -> Bool {
+      leased[KeptName(table: key.table, name: kept.name)]?.last.map { $0 == key } ?? true
+    }
+
     /// Notes that a view has no lease any longer.
     mutating func noteRelease(_ key: ViewKey, _ kept: KeptView) {
       unsettled.insert(KeptName(table: key.table, name: kept.name))

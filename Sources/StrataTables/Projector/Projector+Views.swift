@@ -2,7 +2,7 @@
 //
 // A view is made beside the fold, joins it when it has caught up with it, and leaves it again when its part of a step
 // takes longer than `StoreOptions.viewBudget`. Beside the fold it has a `ViewFollower`, which works only while a caller
-// waits for the view. A view that took that long for a single row stays beside the fold for good.
+// waits for the view. A view that took that long for three rows stays beside the fold for good.
 //
 // No caller but those of the view waits for it: the fold publishes states without it, and its follower answers with a
 // state of its own, which has the view too.
@@ -46,7 +46,7 @@ extension Projector {
     keepsOn: Bool = false
   ) {
     let follower = ViewFollower(
-      definition, of: table, head: head, saved: saved, on: log.options.machine.parallel)
+      definition, of: table, head: head, saved: saved, log.options)
     state.withLock {
       $0.followers[ViewKey(table, definition)] = Follower(follower: follower, keepsOn: keepsOn, saved: saved)
     }
@@ -90,12 +90,11 @@ extension Projector {
     guard own.meter.takeHasLeft() else { return }
     for table in fold.state.tables where !table.left.isEmpty {
       let left = fold.state.withTable(table.name) { $0.takeLeft() }
-      let parallel = log.options.machine.parallel
       state.withLock { state in
         for (view, rows) in left {
           let key = ViewKey(table.name, view.definition)
           let follower = ViewFollower(
-            view, of: rows, in: table.name, head: fold.headAtBegin, on: parallel)
+            view, of: rows, in: table.name, head: fold.headAtBegin, log.options)
           let isThere = state.published[table.name].view(view.definition.identity) != nil
           state.followers[key] = Follower(follower: follower, set: isThere ? state.published : nil)
         }
@@ -120,16 +119,17 @@ extension Projector {
       guard !state.followers.isEmpty else { return set }
       var set = set
       for (key, entry) in state.followers {
-        guard let kept = entry.follower.definition.kept,
-          entry.follower.head == state.exclusive.fold?.headAtBegin,
-          !set[entry.follower.table].keptViews.contains(where: { $0.definition.kept?.name == kept.name })
+        guard let kept = entry.follower.definition.kept, state.keptViews.isLast(key, kept),
+          entry.follower.head == state.exclusive.fold?.headAtBegin
         else { continue }
+        let others = set[entry.follower.table].keptViews
         if !entry.isRunning, entry.follower.target == nil, let view = entry.follower.view,
           entry.follower.rows.isIdentical(to: set[entry.follower.table].rows)
         {
           state.followers[key]?.saved = nil
           set.withTable(entry.follower.table) { $0.add(view) }
-        } else if let saved = entry.saved {
+        } else if let saved = entry.saved, !others.contains(where: { $0.definition.kept?.name == kept.name })
+        {
           set.withTable(entry.follower.table) { $0.add(saved: saved) }
         }
       }
@@ -174,7 +174,7 @@ extension Projector {
         return ([], false, state.beginPass(), entry)
       }
       state.followers[key]?.set = set
-      state.followers[key]?.isSlow = entry.isSlow || follower.slowest >= budget
+      state.followers[key]?.isSlow = entry.isSlow || follower.isSlow
       if state.published[follower.table].rows.isIdentical(to: follower.rows),
         state.published[follower.table].view(follower.definition.identity) == nil
       {
@@ -195,8 +195,6 @@ extension Projector {
     withExtendedLifetime(old) {}
     return isMore
   }
-
-  private var budget: Int64 { MonotonicTime(nanoseconds: 0).advanced(by: log.options.viewBudget).nanoseconds }
 }
 
 extension Projector.State {

@@ -63,7 +63,7 @@ extension Projector {
     for table in folded.tables.tables {
       for view in table.views where moment.isInside(view.definition) {
         let follower = ViewFollower(
-          view, of: table.rows, in: table.name, head: folded.head, on: log.options.machine.parallel)
+          view, of: table.rows, in: table.name, head: folded.head, log.options)
         state.followers[ViewKey(table.name, view.definition)] = Follower(
           follower: follower, isSlow: true, set: state.published)
         begin.tables.withTable(table.name) { $0.removeView(view.definition.identity) }

@@ -20,6 +20,8 @@ final class ViewFollower: @unchecked Sendable {
   /// `headAtBegin` of the fold that made the rows. A fold that began again after an erasure has other rows.
   let head: UInt64
   let slice = TimeSlice()
+  /// In nanoseconds, for one row.
+  private let budget: Int64
   private let parallel: Parallel
   private var saved: ViewOnDisk?
   /// The state whose rows the view is to be of; nil between two of them.
@@ -28,8 +30,8 @@ final class ViewFollower: @unchecked Sendable {
   private(set) var view: View?
   private(set) var rows: Tree
   private(set) var nanoseconds: Int64 = 0
-  /// The longest time that the view took for one row while it followed.
-  private(set) var slowest: Int64 = 0
+  /// How many rows took the view longer than its budget while it followed.
+  private(set) var slowCount = 0
   private var differences = Differences()
   private var keys = ViewScratch()
   private let building = Lock<ViewBuilding?>(nil)
@@ -38,17 +40,26 @@ final class ViewFollower: @unchecked Sendable {
 
   /// A view that is to be made, or opened if it is saved.
   init(
-    _ definition: ViewDefinition, of table: String, head: UInt64, saved: ViewOnDisk?, on parallel: Parallel
+    _ definition: ViewDefinition, of table: String, head: UInt64, saved: ViewOnDisk?, _ options: StoreOptions
   ) {
     (self.definition, self.table, self.head, self.saved) = (definition, table, head, saved)
-    (self.parallel, rows) = (parallel, Tree())
+    (parallel, budget, rows) = (options.machine.parallel, Self.budget(options), Tree())
   }
 
   /// A view that has left a fold.
-  init(_ view: View, of rows: Tree, in table: String, head: UInt64, on parallel: Parallel) {
+  init(_ view: View, of rows: Tree, in table: String, head: UInt64, _ options: StoreOptions) {
     (self.view, self.rows, self.table, self.head) = (view, rows, table, head)
-    (definition, self.parallel, saved) = (view.definition, parallel, nil)
+    (definition, parallel, saved) = (view.definition, options.machine.parallel, nil)
+    budget = Self.budget(options)
   }
+
+  private static func budget(_ options: StoreOptions) -> Int64 {
+    MonotonicTime(nanoseconds: 0).advanced(by: options.viewBudget).nanoseconds
+  }
+
+  /// Whether the view takes too long for single rows. A thread that had to wait for a processor is not the view's fault, so
+  /// one row is not enough.
+  var isSlow: Bool { slowCount >= 3 }
 
   /// How many rows are done, of all.
   var progress: (done: Int, of: Int) {
@@ -109,7 +120,7 @@ final class ViewFollower: @unchecked Sendable {
       let rank = differences.next(rows, now) { id, old, new in
         keys.change(&view!, id: id, from: old, to: new)
       }
-      slowest = max(slowest, MonotonicTime.now().nanoseconds - begin)
+      if MonotonicTime.now().nanoseconds - begin >= budget { slowCount += 1 }
       followed.store(min(rank, now.count), ordering: .relaxed)
       if slice.isOver { return false }
     }
