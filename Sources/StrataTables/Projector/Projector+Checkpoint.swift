@@ -217,7 +217,8 @@ extension Projector {
     let fold = currentFold(own)
     let target = log.mark.visible
     takeInFollowers(fold, own)
-    own.meter.beginStep()
+    // What leaves the fold now would not be saved.
+    own.meter.beginStep(isBounded: false)
     watch(own)
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     let isDone: Bool

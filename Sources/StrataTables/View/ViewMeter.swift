@@ -21,6 +21,8 @@ package final class ViewMeter: @unchecked Sendable {
   private static let measuredOneIn: UInt32 = 16
 
   private let budget: Int64
+  /// The budget of this step.
+  @exclusivity(unchecked) private var limit = Int64.max
   @exclusivity(unchecked) private var step: UInt32 = 0
   @exclusivity(unchecked) private var rowCount: UInt32 = 0
   /// When the change of a row began for the view that it is in; nil if it is not measured.
@@ -36,7 +38,10 @@ package final class ViewMeter: @unchecked Sendable {
   }
 
   /// Begins a step.
-  func beginStep() {
+  ///
+  /// - Parameter isBounded: whether a view that takes long leaves the fold.
+  func beginStep(isBounded: Bool = true) {
+    limit = isBounded ? budget : .max
     step &+= 1
     rowCount = 0
   }
@@ -60,7 +65,7 @@ package final class ViewMeter: @unchecked Sendable {
     if spending.step != step { spending = Spending(step: step) }
     let rows: Int64 = rowCount <= Self.measuredFirst ? 1 : Int64(Self.measuredOneIn)
     spending.nanoseconds += (MonotonicTime.now().nanoseconds - begin) * rows
-    return spending.nanoseconds >= budget
+    return spending.nanoseconds >= limit
   }
 
   /// Notes that a view has left the fold.
