@@ -37,9 +37,6 @@ package final class AppendDraft: @unchecked Sendable {
   private var growth = 0
   package var id: [UInt8] = []
   package var given: Int64?
-  /// Whether a given time that is before that of the last append counts as that one: the append then has no time of its
-  /// own.
-  package var clampsTime = false
   package var isErasable = false
   package var expectations: [Expectation] = []
 

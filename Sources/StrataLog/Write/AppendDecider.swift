@@ -41,9 +41,8 @@ struct AppendDecider {
     let first = frame.next
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
     try setRevisions(of: draft, builds: builds)
-    let wanted = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
-    let time = frame.commitTime(given: wanted)
-    let given = draft.clampsTime ? time : wanted
+    let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
+    let time = frame.commitTime(given: given)
     frame.add(draft, commitTime: time, given: given)
     times.append(
       AppendTimes.Entry(

@@ -138,7 +138,7 @@ struct ImportGitOddTests {
     try sample.finish()
     let history = try sample.history()
     let report = try await folder.run([sample.path])
-    #expect(report.git?.ahead == 1 && report.appended == 4)
+    #expect(report.ahead == 1 && report.appended == 4)
     let notes = folder.notes.withLock { $0 }
     #expect(notes.count == 1 && notes[0].contains("commit \(history[2])"), "\(notes)")
     let appends = try await folder.appends()

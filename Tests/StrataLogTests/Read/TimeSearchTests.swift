@@ -53,9 +53,7 @@ private struct TimedStore {
       Int.random(in: 0..<10, using: &random) == 0
       ? [.min + 1, .max - 1, 0, Int64.random(in: 0...2_000_000, using: &random)].randomElement(using: &random)
       : nil
-    let draft = ModelAppend(events, given: given).draft()
-    draft.clampsTime = Int.random(in: 0..<6, using: &random) == 0
-    return draft
+    return ModelAppend(events, given: given).draft()
   }
 
   mutating func append(_ count: Int) throws {
@@ -135,16 +133,15 @@ private struct TimedStore {
   }
 
   /// A store of many segments with appends a second apart, of which one has another time.
-  private static func store(_ count: Int, odd: Int, at time: Int64, clamps: Bool = false) throws -> Log {
+  private static func store(_ count: Int, odd: Int, at time: Int64) throws -> Log {
     let disk = SimulatedDisk()
     var options = StoreOptions.still(segmentSize: 20_000, blockSize: 1_000)
     options.writesInStep = true
     let log = try Log.openWriter(disk, path: TimedStore.path, options: options)
     for number in 0..<count {
       let event = ModelEvent(stream: "s/\(number % 9)", type: "t", payload: Bytes(repeating: 1, count: 40))
-      let draft = ModelAppend([event], given: number == odd ? time : Int64(number + 1) * 1_000).draft()
-      draft.clampsTime = clamps
-      _ = try log.appendBlocking(draft)
+      let given = number == odd ? time : Int64(number + 1) * 1_000
+      _ = try log.appendBlocking(ModelAppend([event], given: given).draft())
     }
     return log
   }
@@ -175,15 +172,6 @@ private struct TimedStore {
     var search = TimeSearch(log, notAfter: 1_000_000)
     let passed = try search.passed(before: try search.last())
     #expect(passed?.count == 499 && passed?.first.last == 1_001)
-    try log.close()
-  }
-
-  @Test func `a time that is raised to the one before is recorded as that one`() throws {
-    let log = try Self.store(2_000, odd: 99, at: 9_000_000, clamps: true)
-    #expect(try log.lastAppend(notAfter: 99_000)?.last == 99)
-    #expect(try log.lastAppend(notAfter: 8_999_999)?.last == 99)
-    #expect(try log.lastAppend(notAfter: 9_000_000)?.last == 2_000)
-    #expect(try log.modelAppends().allSatisfy { $0.append.given == nil })
     try log.close()
   }
 

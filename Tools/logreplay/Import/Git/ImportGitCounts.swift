@@ -14,8 +14,6 @@ struct ImportGitCounts: Equatable {
   var undated: UInt64 = 0
   /// Commits that are several appends.
   var split: UInt64 = 0
-  /// Commits whose time is ahead of the clock.
-  var ahead: UInt64 = 0
   /// The merge with which the import went on, if the store's last commit is not along first parents.
   var merge: Merge?
   /// The commit that includes all before it, because the repository is shallow.
@@ -27,13 +25,13 @@ struct ImportGitCounts: Equatable {
       #"{"commit":"\#($0.commit)","comparedWith":"\#($0.comparedWith)","others":\#($0.others)}"#
     }
     return [
-      "\"undated\":\(undated)", "\"split\":\(split)", "\"ahead\":\(ahead)", "\"merge\":\(merge ?? "null")",
+      "\"undated\":\(undated)", "\"split\":\(split)", "\"merge\":\(merge ?? "null")",
       "\"shallow\":\(begin.map { "\"\($0)\"" } ?? "null")",
     ]
   }
 
   /// The end of the report for people.
-  func short(raised: UInt64) -> String {
+  func short(raised: UInt64, ahead: UInt64) -> String {
     var text = ""
     if raised > 0 { text += ", \(raised) dated before the one before" }
     if undated > 0 { text += ", \(undated) without a time that can be kept, dated as the one before" }

@@ -80,7 +80,7 @@ final class ImportGitHistory {
     // A commit is counted once, however many appends it is, and when its last one is there.
     report.known = known
     report.appended = (outcome.failure.map { $0.label - 1 } ?? report.read) - known
-    counts.ahead = future.count
+    report.ahead = future.count
     report.git = counts
     if let failure = outcome.failure {
       var error = CommandFailure(failure.error)
