@@ -21,6 +21,7 @@ struct FairQueue: Sendable {
     /// The time at which the work becomes overdue; nil while no other work waits.
     var due: Int64?
     var isOverdue = false
+    var isGivenUp = false
   }
 
   let limits: FairThreads.Limits
@@ -31,6 +32,8 @@ struct FairQueue: Sendable {
   private var running: [UInt64: Running] = [:]
   private var nextNumber: UInt64 = 0
   private var activeCount = 0
+  /// The number of pieces of work that were given up and have not returned.
+  private var givenUpCount = 0
   /// The number of threads, including those that are about to start.
   var threadCount = 0
   /// True while a thread waits for the moment at which work becomes overdue.
@@ -48,7 +51,7 @@ struct FairQueue: Sendable {
   /// Whether there are too few threads for the work that could begin now, plus one to watch the active work if other
   /// work has to wait.
   var lacksThread: Bool {
-    guard waitingCount > 0, threadCount < limits.threadCountMax else { return false }
+    guard waitingCount > 0, threadCount < limits.threadCountMax + givenUpCount else { return false }
     return threadCount - running.count < min(waitingCount, max(0, freeCount)) + (isContended ? 1 : 0)
   }
 
@@ -105,10 +108,21 @@ struct FairQueue: Sendable {
 
   /// Records the end of a slice. If there is more to do, the work goes to the end of the queue.
   mutating func finish(_ job: FairJob, isMore: Bool, at now: Int64) {
-    if let work = running.removeValue(forKey: job.number), !work.isOverdue {
-      activeCount -= 1
+    if let work = running.removeValue(forKey: job.number) {
+      if !work.isOverdue { activeCount -= 1 }
+      if work.isGivenUp { givenUpCount -= 1 }
     }
     if isMore { add(job, at: now) }
+  }
+
+  /// Lets another thread take the place of the one that runs a piece of work.
+  mutating func giveUp(_ slice: TimeSlice) {
+    for (number, work) in running where work.slice === slice && !work.isGivenUp {
+      if !work.isOverdue { activeCount -= 1 }
+      running[number]?.isOverdue = true
+      running[number]?.isGivenUp = true
+      givenUpCount += 1
+    }
   }
 
   /// Marks overdue work, which is then no longer counted as active, so that other work can begin.

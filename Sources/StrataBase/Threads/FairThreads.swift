@@ -9,7 +9,7 @@
 /// A step that does not return cannot be stopped. If it keeps its thread for longer than `patience` after the end of
 /// its slice while other work waits, it is no longer counted as active, and another thread continues with the rest. So
 /// work is delayed by at most one slice of each piece of work before it in the queue, plus `patience`, as long as fewer
-/// than `threadCountMax` steps do not return.
+/// than `threadCountMax` steps do not return. Steps that were given up do not count.
 ///
 /// Threads are started when there is work and no thread is free. In addition to the active threads, one is kept to
 /// watch them. Further threads end when they are not needed, and all of them end with the last reference to this
@@ -64,8 +64,17 @@ package final class FairThreads: Sendable {
   ///   - slice: the slice of this work. No other work may use it at the same time.
   ///   - step: does one slice, and returns true if there is more to do. It is never called twice at the same time.
   package func start(_ slice: TimeSlice, _ step: @escaping @Sendable () -> Bool) {
+    change { $0.begin(slice, at: MonotonicTime.now().nanoseconds, step) }
+  }
+
+  /// Lets another thread take the place of the one that is inside of a step which may never return, until it does. It
+  /// keeps none of `threadCountMax` meanwhile.
+  package func giveUp(_ slice: TimeSlice) { change { $0.giveUp(slice) } }
+
+  /// Changes the queue, and starts the thread that it then lacks.
+  private func change(_ body: (inout FairQueue) -> Void) {
     let (lacksThread, isWatched) = queue.withLock { queue in
-      queue.begin(slice, at: MonotonicTime.now().nanoseconds, step)
+      body(&queue)
       let lacksThread = queue.lacksThread
       if lacksThread { queue.threadCount += 1 }
       return (lacksThread, queue.isWatched)

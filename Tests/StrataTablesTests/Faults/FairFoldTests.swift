@@ -65,6 +65,32 @@ internal import Testing
     #expect(threads.threadCount <= 6)
   }
 
+  @Test(.timeLimit(.minutes(3)))
+  func `fault 117: a step that was given up keeps no thread from other work`() async throws {
+    let threads = threads(active: 1, most: 2)
+    let gate = Gate((arrived: 0, isOpen: false))
+    for number in 0..<4 {
+      let slice = TimeSlice()
+      threads.start(slice) {
+        gate.withLock { $0.arrived += 1 }
+        gate.wait { $0.isOpen }
+        return false
+      }
+      while gate.withLock({ $0.arrived }) <= number { await Task.yield() }
+      threads.giveUp(slice)
+    }
+    let other = Lock(false)
+    threads.start(TimeSlice()) {
+      other.withLock { $0 = true }
+      return false
+    }
+    while !other.withLock({ $0 }) { await Task.yield() }
+    gate.withLock { $0.isOpen = true }
+    gate.signalAll()
+    // The threads above the limit end.
+    while threads.threadCount > 2 { await Task.yield() }
+  }
+
   @Test func `fault 55: a read that is cancelled ends at once, and the fold goes on for the others`()
     async throws
   {
