@@ -19,6 +19,8 @@ protocol JoinedMember: Sendable {
   var projector: Projector { get }
   /// A state of the projector that includes everything up to a sequence, with the list's view.
   func state(reaching sequence: UInt64) async throws -> TableSet
+  /// Whether a view of a table is the list's.
+  func shows(_ view: ViewDefinition, of table: String) -> Bool
   /// A state of the projector folded up to a later sequence.
   func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet
   /// The state with the list's view, which is added if it is missing.
@@ -84,6 +86,12 @@ where Item.ID: DocumentID {
     }
     controller.watch(set, of: prepared.rows.projector)
     return set
+  }
+
+  func shows(_ view: ViewDefinition, of table: String) -> Bool {
+    let prepared = prepared
+    return view.identity == prepared.list.definition.identity
+      && table.utf8.elementsEqual(prepared.rows.name.utf8)
   }
 
   func state(_ set: TableSet, through sequence: UInt64) async throws -> TableSet {
@@ -232,7 +240,9 @@ struct JoinedPosition: NewsSource {
       guard var set = sets[projector] else { continue }
       set = try await member.completed(set)
       // Another projector is further ahead. This state is folded separately, so that no projector has to stop.
-      if set.sequence < target { set = try await member.state(set, through: target) }
+      if set.sequence < target {
+        set = try await member.state(withMembersOnly(set, of: member.projector), through: target)
+      }
       sets[projector] = set
       if member.look(at: set) { isNews = true }
     }
@@ -240,5 +250,17 @@ struct JoinedPosition: NewsSource {
     guard isNews else { return nil }
     for member in members { member.deliver() }
     return target
+  }
+
+  /// A state without the views of other lists, whose code may take any amount of time.
+  private func withMembersOnly(_ set: TableSet, of projector: Projector) -> TableSet {
+    let members = members.filter { $0.projector === projector }
+    var result = set
+    for table in set.tables {
+      for view in table.views where !members.contains(where: { $0.shows(view.definition, of: table.name) }) {
+        result.withTable(table.name) { $0.removeView(view.definition.identity) }
+      }
+    }
+    return result
   }
 }
