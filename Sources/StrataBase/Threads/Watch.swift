@@ -22,17 +22,16 @@ package final class Watch: Sendable {
 
   package init(starter: ThreadStarter = .system) { self.starter = starter }
 
-  /// Begins to call a closure. It must not block, nor begin another one.
-  package func begin(_ look: @escaping Look) {
+  /// Begins to call a closure. It must not block, nor begin another one. Returns false if there is no thread for it.
+  package func begin(_ look: @escaping Look) -> Bool {
     let lacksThread = state.withLock { state in
       state.looks.append(look)
       defer { state.hasThread = true }
       return !state.hasThread
     }
-    guard lacksThread else { return }
-    if (try? starter.start("strata-watch", { [self] in run() })) == nil {
-      state.withLock { $0 = State() }
-    }
+    guard lacksThread, (try? starter.start("strata-watch", { [self] in run() })) == nil else { return true }
+    state.withLock { $0 = State() }
+    return false
   }
 
   private func run() {

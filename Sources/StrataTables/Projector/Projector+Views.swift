@@ -18,6 +18,8 @@ extension Projector {
     var isRunning = false
     /// Whether it never joins the fold.
     var isSlow = false
+    /// A state that has to be folded further before it joins the fold.
+    var joinsAfter: UInt64?
     /// Whether it goes on although no caller waits, since it is saved.
     var keepsOn = false
     /// The newest state with the view; nil until it is built.
@@ -30,11 +32,13 @@ extension Projector {
   func provide(_ definition: ViewDefinition, of table: String, in fold: Fold, _ own: Exclusive) {
     guard fold.state[table].view(definition.identity) == nil else { return }
     let key = ViewKey(table, definition)
-    guard state.withLock({ $0.followers[key] == nil }) else { return }
+    let (isNew, isCautious) = state.withLock { ($0.followers[key] == nil, $0.watched.isCautious) }
+    guard isNew else { return }
     let saved = fold.state.withTable(table) { $0.takeSavedView(definition) } as? ViewOnDisk
     let count = fold.state[table].count
     let isEmpty = count == 0 && definition.declaredSections.isEmpty
-    guard saved != nil || !isEmpty && (definition.callsProgram || count >= log.options.viewBuildingMin) else {
+    let isBuilt = !isEmpty && (definition.callsProgram || count >= log.options.viewBuildingMin)
+    guard saved != nil || isBuilt || isCautious && definition.callsProgram else {
       own.hasViews = true
       return own.work.addView(definition, of: table, to: fold)
     }
@@ -54,12 +58,15 @@ extension Projector {
 
   /// Adds the views to a fold that are of its rows as they are, and as they were published: whoever takes over finds them
   /// there. No code of the program is called.
-  func takeInFollowers(_ fold: Fold, _ own: Exclusive) {
+  ///
+  /// - Parameter isSaved: whether the state is saved, for which the views are needed at once.
+  func takeInFollowers(_ fold: Fold, _ own: Exclusive, isSaved: Bool = false) {
     let taken = state.withLock { state in
-      let isCautious = state.watched.givenUpCount >= Watched.givenUpCountMax
+      let isCautious = state.watched.isCautious
       let ready = state.followers.filter { key, entry in
         !entry.isRunning && !entry.isSlow && entry.follower.target == nil && entry.follower.view != nil
           && entry.follower.head == fold.headAtBegin
+          && (isSaved || entry.joinsAfter.map { $0 < fold.state.sequence } ?? true)
           && !(isCautious && entry.follower.definition.callsProgram)
           && fold.state[entry.follower.table].rows.isIdentical(to: entry.follower.rows)
           && state.folded.tables[entry.follower.table].rows.isIdentical(to: entry.follower.rows)
@@ -136,6 +143,16 @@ extension Projector {
       return set
     }
   }
+
+  /// Forgets what is on disk of a view beside the fold.
+  func dropSaved(_ name: String, of table: String) {
+    state.withLock { state in
+      for (key, entry) in state.followers
+      where key.table.elementsEqual(table.utf8) && entry.follower.definition.kept?.name == name {
+        state.followers[key]?.saved = nil
+      }
+    }
+  }
 }
 
 // MARK: Following
@@ -173,6 +190,8 @@ extension Projector {
         state.followers[key] = nil
         return ([], false, state.beginPass(), entry)
       }
+      // A set of tables that gave way to others meanwhile is given to nobody.
+      guard set.generation == state.published.generation else { return ([], true, Work(), nil) }
       state.followers[key]?.set = set
       state.followers[key]?.isSlow = entry.isSlow || follower.isSlow
       if state.published[follower.table].rows.isIdentical(to: follower.rows),
@@ -202,9 +221,26 @@ extension Projector.State {
   func answer(to wish: Projector.Wish) -> TableSet? {
     if wish.isTrue(of: published) { return published }
     guard let (table, definition) = wish.view, wish.sequence <= published.sequence,
-      let set = followers[Projector.ViewKey(table, definition)]?.set
+      let entry = followers[Projector.ViewKey(table, definition)], let set = entry.set, isOfNewest(entry)
     else { return nil }
     return wish.isTrue(of: set) ? set : nil
+  }
+
+  /// Whether what a follower answers with, and holds, is of the tables that are published: nothing was erased since, and
+  /// they are of the same build.
+  private func isOfNewest(_ entry: Projector.Follower) -> Bool {
+    entry.follower.head == folded.head && entry.set.map { $0.generation == published.generation } ?? true
+  }
+
+  /// Drops the followers, and the sets of followers, that are of tables which gave way to others. They are returned, to
+  /// be released outside the lock.
+  mutating func dropReplaced() -> [Projector.Follower] {
+    followers.filter { !isOfNewest($1) }.map { key, entry in
+      followers[key]?.set = nil
+      // What a thread is at work on is dropped when its step ends.
+      if !entry.isRunning { followers[key] = nil }
+      return entry
+    }
   }
 
   /// Whether another pass has something to do for a caller that waits, or because a comparison has ended.
@@ -275,9 +311,9 @@ extension Projector.State {
       entry.follower.slice.setWanted(false)
       return nil
     }
-    // Before it is built, or without a lease. One that is saved needs none.
+    // Before it is built, or without a lease. One that is saved needs none, and what is on disk is saved again.
     let isHeld = holders[key] != nil || entry.follower.definition.kept != nil
-    guard entry.set == nil || !isHeld else { return nil }
+    guard entry.saved == nil, entry.set == nil || !isHeld else { return nil }
     followers[key] = nil
     return entry
   }

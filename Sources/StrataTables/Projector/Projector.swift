@@ -333,7 +333,7 @@ extension Projector {
       state.folded = folded
       let watchers = set.generation > old.0.generation ? state.origin.takeWatchers() : []
       let ready = state.waiters.take { $0.isTrue(of: set) }
-      let ended = state.giveUpFollowers()
+      let ended = state.dropReplaced() + state.giveUpFollowers()
       var work = Work()
       work.followers = state.beginFollowers()
       let isMore = state.needsPass

@@ -136,6 +136,107 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(3)))
+  func `fault 117: lists that the same row holds up leave the fold together`() async throws {
+    let store = store { $0.viewBudget = .seconds(3_600) }
+    for id in 0..<30 { try put("\(id)", store) }
+    let projector = store.projector(.documents(only: nil))
+    let barrier = Barrier("stuck")
+    let slow = ["one", "two"].map { projector.lease(Self.definition($0, barrier), of: "page") }
+    let prompt = projector.lease(Self.definition("prompt"), of: "page")
+    for lease in slow + [prompt] { try await join(lease, projector, store) }
+    try put("stuck", store)
+    let head = store.head.sequence
+    let before = projector.state.withLock { $0.watched.givenUpCount }
+    let waiting = slow.map { lease in Task { try await projector.state(reaching: head, with: lease) } }
+    try await check(projector.state(reaching: head, with: prompt), prompt)
+    #expect(try await projector.state(reaching: head)["page"].count >= 31)
+    #expect(projector.state.withLock { $0.watched.givenUpCount } == before + 1)
+    // Another list joins again.
+    try await join(prompt, projector, store)
+    barrier.open()
+    for (task, lease) in zip(waiting, slow) { try await check(task.value, lease) }
+    try put("last", store)
+    for lease in slow + [prompt] {
+      try await check(projector.state(reaching: store.head.sequence, with: lease), lease)
+    }
+    try store.closeBlocking()
+  }
+
+  /// A store on a disk whose folds are those of a process, with a kept list and one that a row will hold up.
+  private func held(
+    _ disk: SimulatedDisk, _ barrier: Barrier
+  ) async throws -> (store: EventStore, leases: [ViewLease]) {
+    var options = StateStore.options()
+    options.writesInStep = false
+    options.machine = StoreMachine(threads: .system)
+    options.viewBudget = .seconds(3_600)
+    let store = try StateStore.open(disk, options: options)
+    for id in 0..<30 { try put("\(id)", store) }
+    let projector = store.projector(StateStore.documents)
+    let leases = [
+      projector.lease(Self.definition("kept", kept: true), of: "page"),
+      projector.lease(Self.definition("slow", barrier), of: "page"),
+    ]
+    for lease in leases { try await join(lease, projector, store) }
+    try put("stuck", store)
+    return (store, leases)
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `A saved list that is no longer waited for before it has caught up is still saved`() async throws {
+    let disk = SimulatedDisk()
+    let barrier = Barrier("33")
+    var (store, _) = try await held(disk, Barrier())
+    try store.closeBlocking()
+    var options = StateStore.options()
+    options.writesInStep = false
+    options.machine = StoreMachine(threads: .system)
+    store = try StateStore.open(disk, options: options)
+    for id in 30..<40 { try put("\(id)", store) }
+    do {
+      let projector = store.projector(StateStore.documents)
+      let lease = projector.lease(Self.definition("kept", kept: true, barrier), of: "page")
+      let head = store.head.sequence
+      let waiting = Task { try await projector.state(reaching: head, with: lease) }
+      await barrier.arrival()
+      waiting.cancel()
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+      barrier.open()
+      while projector.state.withLock({ $0.followers.values.contains(where: \.isRunning) }) {
+        await Task.yield()
+      }
+    }
+    try store.checkpointBlocking()
+    try store.closeBlocking()
+    let again = try StateStore.open(disk)
+    #expect(Fold.resuming(again.log, StateStore.documents).state.savedViews.map(\.kept.name) == ["kept"])
+    try again.closeBlocking()
+  }
+
+  @Test(.timeLimit(.minutes(3)))
+  func `A list beside the fold answers with nothing that was erased since it caught up`() async throws {
+    let store = store { $0.viewBudget = .zero }
+    for id in 0..<5 { try put("\(id)", store, title: "secret") }
+    let projector = store.projector(.documents(only: nil))
+    let lease = projector.lease(Self.definition("list"), of: "page")
+    let before = store.head.sequence
+    try await check(projector.state(reaching: before, with: lease), lease)
+    for id in 5..<12 { try put("\(id)", store) }
+    let receipt = store.head.sequence
+    try await check(projector.state(reaching: receipt, with: lease), lease)
+    // It was slow for several rows, so that it stays beside the fold.
+    #expect(projector.state.withLock { $0.followers.values.map(\.isSlow) } == [true])
+    try await store.erase(Erasure(sequences: [before...before], because: "a test"))
+    _ = try await projector.state(reaching: store.head.sequence)
+    let held = projector.state.withLock { $0.followers.values.compactMap(\.set) }
+    #expect(held.allSatisfy { $0.sequence > receipt })
+    let set = try await projector.state(reaching: receipt, with: lease)
+    #expect(set.sequence > receipt && set["page"].count == 11)
+    try check(set, lease)
+    try store.closeBlocking()
+  }
+
+  @Test(.timeLimit(.minutes(3)))
   func `fault 117: lists whose code does not return stop to join the fold, and the others go on`()
     async throws
   {
