@@ -144,6 +144,35 @@ extension Projector {
     }
   }
 
+  /// The same on a thread of its own while the calling one waits, if the fold may be inside of a view that does not
+  /// return: who closes or saves waits no longer than until that fold is given up.
+  private func runBeside(
+    _ fold: Fold, through last: UInt64, _ slice: TimeSlice, _ own: Exclusive
+  ) throws(StoreError) -> Bool? {
+    // Where a simulated disk sees the calls of one thread only, no fold is given up.
+    guard own.hasViews, !log.options.writesInStep, fold.state.sequence < last else {
+      return try run(fold, through: last, slice, own)
+    }
+    let ended = Lock<Result<Bool?, StoreError>?>(nil)
+    let thread = try? log.options.machine.start("strata-save") { [self] in
+      let result = Result { () throws(StoreError) in try runOwn(through: last, slice, own) }
+      state.withLock { _ in ended.withLock { $0 = result } }
+      state.signalAll()
+    }
+    guard thread != nil else { return try run(fold, through: last, slice, own) }
+    let result = state.wait { state -> Result<Bool?, StoreError>? in
+      state.exclusive === own ? ended.withLock { $0 } : .success(nil)
+    }
+    if state.withLock({ $0.exclusive !== own }) { slice.setWanted(false) }
+    return try result.get()
+  }
+
+  private func runOwn(
+    through last: UInt64, _ slice: TimeSlice, _ own: Exclusive
+  ) throws(StoreError) -> Bool? {
+    try run(currentFold(own), through: last, slice, own)
+  }
+
   private func saveOnTheWay(_ fold: Fold, _ own: Exclusive) throws(StoreError) {
     let (ofRows, ofEvents) = own.work.unsavedBytes(of: fold.state)
     let size = UInt64(log.options.unsavedSize ?? log.options.pageCacheSize)
@@ -216,30 +245,33 @@ extension Projector {
     takeConfirmation(own)
     let fold = currentFold(own)
     let target = log.mark.visible
-    takeInFollowers(fold, own)
+    takeInFollowers(fold, own, isSaved: true)
     // What leaves the fold now would not be saved.
     own.meter.beginStep(isBounded: false)
     watch(own)
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
-    let isDone: Bool
+    var end: Bool?
     do throws(StoreError) {
-      if isForced, let progress {
-        while try run(fold, through: target.sequence, .short, own) == false {
-          progress(.events(Int(fold.state.sequence), of: Int(target.sequence)))
-        }
-      }
-      guard let end = try run(fold, through: target.sequence, slice, own) else { return nil }
-      isDone = end
+      repeat {
+        end = try runBeside(fold, through: target.sequence, progress == nil ? slice : .short, own)
+        if end == false { progress?(.events(Int(fold.state.sequence), of: Int(target.sequence))) }
+      } while isForced && end == false
     } catch {
       if owns(own) { saveHalted(fold, error, isForced: isForced, own) }
       throw error
+    }
+    guard let isDone = end else {
+      return try save(isForced: isForced, keeping: kept, dropping: dropped, progress: progress)
     }
     if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
       noteOrigin(fold)
       if let kept { addView(kept.definition, of: kept.table, to: fold, progress, own) }
       settleViews(fold)
-      if let dropped { fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) } }
+      if let dropped {
+        fold.state.withTable(dropped.table) { $0.removeSavedView(dropped.name) }
+        dropSaved(dropped.name, of: dropped.table)
+      }
       _ = publish(fold.state, by: own, keepsFold: true)
     }
     // A fold that did not come to its end may be inside an append; what was published is not.

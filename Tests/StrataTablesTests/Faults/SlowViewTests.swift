@@ -182,6 +182,28 @@ internal import Testing
     return (store, leases)
   }
 
+  @Test(.timeLimit(.minutes(3)), arguments: [false, true])
+  func `fault 117: a list whose code does not return holds up no checkpoint and no close`(
+    isClosed: Bool
+  ) async throws {
+    let disk = SimulatedDisk()
+    let barrier = Barrier("stuck")
+    let (store, leases) = try await held(disk, barrier)
+    let head = store.head.sequence
+    if !isClosed {
+      let made = try store.checkpointBlocking()
+      #expect(made.map(\.sequence) == [head] && made.allSatisfy { $0.byteCount > 0 })
+    }
+    try store.closeBlocking()
+    #expect(barrier.arrivedCount > 0)
+    barrier.open()
+    withExtendedLifetime(leases) {}
+    let again = try StateStore.open(disk)
+    let saved = Fold.resuming(again.log, StateStore.documents).state
+    #expect(saved.sequence == head && saved.savedViews.map(\.kept.name) == ["kept"])
+    try again.closeBlocking()
+  }
+
   @Test(.timeLimit(.minutes(3)))
   func `A saved list that is no longer waited for before it has caught up is still saved`() async throws {
     let disk = SimulatedDisk()
