@@ -93,14 +93,11 @@ package final class ViewDefinition: Sendable {
 
   /// The maximum length of the sort keys of a row with an id of that length, together, in bytes. Longer ones are cut.
   ///
-  /// Section, sort keys and id are one key of a tree. The length depends on nothing but whether the id is a long one, so
-  /// that rows with equal sort keys and usual ids are ordered by their ids, however long the sort keys are.
+  /// Section, sort keys and id are one key of a tree, and an id of more than 1,535 bytes leaves less room. So rows with
+  /// equal sort keys and usual ids are ordered by their ids, however long the sort keys are.
   package static func sortLengthMax(idLength: Int) -> Int {
-    idLength <= usualIDLengthMax ? 32_000 : Tree.keyLengthMax - sectionLengthMax - 32_000
+    min(32_000, Tree.keyLengthMax - sectionLengthMax - idLength)
   }
-
-  /// The length up to which ids leave room for long sort keys.
-  private static let usualIDLengthMax = 1_024
 
   /// The maximum length of an order key without the section, and without the byte for nil, that follow it.
   static let orderLengthMax = Tree.keyLengthMax - sectionLengthMax - 1
