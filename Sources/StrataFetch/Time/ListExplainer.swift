@@ -46,7 +46,8 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
     result.filters = request.filters.map { verdict($0, row, item, section: sectionValue) }
     if let section = request.section {
       result.section = .init(
-        name: section.name, value: sectionValue)
+        name: section.name,
+        value: Self.value(of: sectionKey.flatMap { SectionBytes.shortened($0) }) { try? $0.readAnything() })
     }
     result.sorts = sorts(of: row, item)
     let key = version.view.key(of: row)
@@ -66,14 +67,11 @@ struct ListExplainer<Item: Identifiable & Sendable, Section: Hashable & Sendable
 // MARK: Filters and keys
 
 extension ListExplainer {
-  /// The key of the row's section; nil if it has none.
+  /// The key of the row's section, however long; nil if it has none.
   private func sectionKey(of row: RowView, _ item: Item?) -> [UInt8]? {
     guard let section = request.section else { return nil }
     var writer = SortKeyWriter()
-    do throws(RowProblem) {
-      try section.append(row, item, &writer)
-      _ = try writer.shortenSection()
-    } catch { return nil }
+    do throws(RowProblem) { try section.append(row, item, &writer) } catch { return nil }
     return writer.bytes
   }
 

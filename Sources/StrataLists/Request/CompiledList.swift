@@ -48,7 +48,20 @@ extension ListRequest {
       let placer = ItemPlacer(
         section: section, sorts: sorts, value: sectionValue, filters: compiledFilters, conditions: conditions,
         closures: closures, readsSection: filters.contains { $0.readsSection }, decode: decode)
-      place = { (row, writer) throws(RowProblem) in try placer.place(row, &writer) }
+      place = { [decodeSection] (row, writer) throws(RowProblem) in
+        let lengths = try placer.place(row, &writer)
+        guard let lengths, lengths.isShortened else { return lengths }
+        let isSection = writer.withUnsafeBytes {
+          decodeSection(UnsafeRawBufferPointer(rebasing: $0[..<lengths.section])) != nil
+        }
+        guard isSection else {
+          throw RowProblem(
+            what:
+              "its section is longer than \(ViewDefinition.sectionLengthMax) bytes, and what is kept of it "
+              + "is no \(Section.self)")
+        }
+        return lengths
+      }
     } else {
       calls = .none
       let placer = FieldPlacer(
@@ -107,18 +120,16 @@ private final class FieldPlacer: Sendable {
     guard UTF8Validation.isValid(row.id) else { throw RowProblem(what: "its id is not valid UTF-8") }
     // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
-    var isShortened = false
-    do throws(RowProblem) {
-      try section?.append(row, to: &writer)
-      isShortened = try writer.shortenSection()
-    } catch {
+    do throws(RowProblem) { try section?.append(row, to: &writer) } catch {
       problem = error
       writer.removeAll()
     }
-    let sectionLength = writer.count
     guard passes(filters, row, writer, isSectioned: section != nil) else { return nil }
     for passes in conditions where !passes(row) { return nil }
     if let problem { throw problem }
+    // After the filters, which see the whole section.
+    let isShortened = try writer.shortenSection()
+    let sectionLength = writer.count
     for index in sorts.indices { try sorts[index].append(row, to: &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     let keyLength = writer.count
@@ -187,10 +198,7 @@ final class ItemPlacer: Sendable {
   func place(_ row: RowView, _ writer: inout SortKeyWriter) throws(RowProblem) -> PlacedLengths? {
     if filtersFirst {
       if readsSection {
-        do throws(RowProblem) {
-          try section?(row, nil, &writer)
-          _ = try writer.shortenSection()
-        } catch { writer.removeAll() }
+        do throws(RowProblem) { try section?(row, nil, &writer) } catch { writer.removeAll() }
       }
       guard takes(row, writer) else { return nil }
       writer.removeAll()
@@ -210,20 +218,18 @@ final class ItemPlacer: Sendable {
   ) throws(RowProblem) -> PlacedLengths? {
     // A row that the filters reject is left out and not reported as a problem, whatever its section is.
     var problem: RowProblem?
-    var isShortened = false
-    do throws(RowProblem) {
-      try section?(row, item, &writer)
-      isShortened = try writer.shortenSection()
-    } catch {
+    do throws(RowProblem) { try section?(row, item, &writer) } catch {
       problem = error
       writer.removeAll()
     }
-    let sectionLength = writer.count
     if !filtersFirst { guard takes(row, writer) else { return nil } }
     for passes in closures {
       guard try passes(item) else { return nil }
     }
     if let problem { throw problem }
+    // After the filters, which see the whole section.
+    let isShortened = try writer.shortenSection()
+    let sectionLength = writer.count
     for sort in sorts { try sort(row, item, &writer) }
     if sorts.isEmpty { writer.append(row.created) }
     let keyLength = writer.count

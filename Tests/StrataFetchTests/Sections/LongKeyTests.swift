@@ -100,4 +100,91 @@ internal import Testing
       #expect(snapshot.numberOfProblems == 3)
     }
   }
+
+  /// A section whose text is ASCII, which a text that was shortened is not.
+  nonisolated struct Plain: RawRepresentable, Codable, Hashable, SortKey {
+    let rawValue: String
+    init?(rawValue: String) {
+      guard rawValue.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+      self.rawValue = rawValue
+    }
+  }
+
+  nonisolated struct Letter: Codable, Identifiable, Sendable {
+    var id: String
+    var sender: Plain
+  }
+
+  @Test func `R76 A row whose section is none once it is shortened is left out and reported`() async throws {
+    let letters = EventStore.inMemory().collection("letter", of: Letter.self)
+    let whole = try #require(Plain(rawValue: long))
+    let short = try #require(Plain(rawValue: "s"))
+    let request = ListRequest(Letter.self).sectioned(by: \.sender).keepingEmpty([whole])
+    let requests = [
+      request, request.sectionsOrdered(by: .count), request.sectionsOrdered(by: .list([whole])),
+      request.sectionsOrdered(id: 1) { $0.rawValue },
+    ]
+    let lists = requests.map { FetchController($0, from: letters) }
+    try await letters.put(Letter(id: "a", sender: short))
+    let before = try await lists[0].performFetch()
+    try await letters.put(Letter(id: "b", sender: whole))
+    for list in lists {
+      let snapshot = try await list.performFetch()
+      #expect(snapshot.sectionIdentifiers == [short] && snapshot.itemIdentifiers == ["a"])
+      #expect(
+        snapshot.problems.map(\.what) == [
+          "its section is longer than 32000 bytes, and what is kept of it is no Plain"
+        ])
+      #expect(try await list.why("b").outcome == .problem(snapshot.problems.first?.what ?? ""))
+      #expect(ListChanges(from: before, to: snapshot).insertions.isEmpty)
+    }
+    try await letters.put(Letter(id: "b", sender: short))
+    let after = try await lists[0].performFetch()
+    #expect(after.itemIdentifiers == ["a", "b"] && after.numberOfProblems == 0)
+  }
+
+  @Test func `R16 A filter sees the whole of a section that is shortened, and so does why`() async throws {
+    let board = Board()
+    try await board.put(
+      Ticket(id: "1", status: long + "needle"), Ticket(id: "2", status: long),
+      Ticket(id: "3", status: "needle"))
+    for text in ["$section contains 'needle'", "$section endswith 'needle'", "status contains 'needle'"] {
+      let typed = FetchController(
+        ListRequest(Ticket.self).sectioned(by: \.status).filtered(parsing: text),
+        from: board.tickets)
+      let untyped = FetchController(
+        ListRequest(DocumentRow.self).sectioned(byField: path("status")).filtered(parsing: text),
+        from: board.store.documents("ticket"))
+      let named = FetchController(
+        ListRequest(Ticket.self).sectioned(byField: path("status")).filtered(parsing: text),
+        from: board.tickets)
+      #expect(Set(try await typed.performFetch().itemIdentifiers) == ["1", "3"], "\(text)")
+      #expect(Set(try await untyped.performFetch().itemIdentifiers) == ["1", "3"], "\(text)")
+      #expect(Set(try await named.performFetch().itemIdentifiers) == ["1", "3"], "\(text)")
+      for (id, isPassed) in [("1", true), ("2", false), ("3", true)] {
+        let explained = try await [typed.why(id), untyped.why(id), named.why(id)]
+        #expect(
+          explained.map { $0.filters.first?.isPassed } == [isPassed, isPassed, isPassed], "\(text) \(id)")
+        guard id != "3", case .string(let shown)? = explained[1].section?.value else { continue }
+        #expect(shown.utf8.count < 32_000 && shown.contains("…"))
+      }
+    }
+  }
+
+  @Test func `R16 Rows with long ids are in the order of sort keys that leave room for the ids`() async throws
+  {
+    let store = EventStore.inMemory()
+    let most = String(repeating: "m", count: 31_000)
+    for (id, value) in [("b", most + "1"), ("c", most + "2"), ("a", most + "3")] {
+      let stream = StreamName(
+        category: "t", id: id + String(repeating: "i", count: 1_500 + value.utf8.count % 2))
+      try await store.append([
+        NewEvent(DocumentEvent.put, in: stream, payload: EventPayload(["v": .string(value)]))
+      ])
+    }
+    let request = ListRequest(DocumentRow.self).sorted(byField: path("v"))
+    let snapshot = try await FetchController(request, from: store.documents("t")).performFetch()
+    #expect(
+      snapshot.itemIdentifiers.map { $0.prefix(1) } == ["b", "c", "a"] && snapshot.numberOfProblems == 0)
+  }
 }
