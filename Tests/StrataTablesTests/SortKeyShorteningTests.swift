@@ -108,8 +108,39 @@ internal import Testing
       return parts
     }
     #expect(parts.0.hasPrefix("aaaa") && parts.1 == 7 && parts.2.hasPrefix("bbbb"))
+    #expect(SectionBytes.mayBeShortened(shortened))
     #expect(SectionBytes.shortened([UInt8](repeating: 0, count: 40_000)) == nil)
     #expect(SectionBytes.shortened((0..<4_000).flatMap { key($0) }) == nil)
+  }
+
+  @Test func `R78 Exactly the keys that may have been shortened are seen as such`() throws {
+    func isShortened(_ key: [UInt8]) -> Bool { SectionBytes.mayBeShortened(key) }
+    // One part is shortened to its share and the other stays, so the whole is far below the limit.
+    let (a, b) = (String(repeating: "a", count: 30_000), String(repeating: "b", count: 2_010))
+    let mixed = try #require(SectionBytes.shortened(key(a) + key(b)))
+    #expect(mixed.count < 20_000 && isShortened(mixed) && isShortened(key(a) + key(a) + key(a)))
+    #expect(
+      !isShortened(key(a)) && !isShortened(key(a.dropLast(100) + "") + key(7)) && !isShortened(key("x")))
+    for count in 31_800...31_997 { #expect(!isShortened(key(String(repeating: "é", count: count / 2)))) }
+    #expect(isShortened([UInt8](repeating: 0, count: 9)) && isShortened(Array(mixed.dropLast())))
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var count = 0
+    for _ in 0..<500 {
+      let lengths = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+        Int.random(in: 0...40_000, using: &random)
+      }
+      let whole = lengths.flatMap { length in
+        length % 3 == 0
+          ? key([UInt8](repeating: UInt8(length % 2), count: length / 2))
+          : key(String(repeating: ["m", "é", "漢", "\u{0}"][length % 4], count: length / 3))
+      }
+      guard whole.count > SectionBytes.lengthMax, let shortened = SectionBytes.shortened(whole) else {
+        continue
+      }
+      count += 1
+      #expect(isShortened(shortened), "\(lengths)")
+    }
+    #expect(count > 100)
   }
 
   @Test func `R76 A row with the longest id, section and sort keys has a place in every order of sections`() {

@@ -108,7 +108,8 @@ where Item.ID: DocumentID {
   ) throws(ListEditError) -> (path: FieldPath, value: DocumentValue)? {
     guard let part = request.section else { return nil }
     guard !SectionBytes.mayBeShortened(key) else {
-      throw .notEditable("the section's value is longer than what a list has of it, so it cannot be written")
+      throw .notEditable(
+        "what a list has of the section's value may be its beginning and a hash, so it cannot be written")
     }
     if let path = part.field?.path {
       guard path.subject == .field else {

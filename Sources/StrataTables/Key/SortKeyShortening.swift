@@ -58,6 +58,12 @@ private struct EscapedComponent {
     content = start + 1..<range.upperBound - 2
   }
 
+  /// Whether a text ends in an ellipsis and 32 digits of a hash.
+  var endsInHash: Bool {
+    let tail = key[content].suffix("…".utf8.count + 32)
+    return tail.starts(with: "…".utf8) && tail.suffix(32).allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
+  }
+
   /// The end of a prefix of the content that divides neither a character nor an escaped zero.
   func end(atMost limit: Int) -> Int {
     guard limit < content.upperBound else { return content.upperBound }
@@ -81,13 +87,7 @@ package enum SectionBytes {
   package static func shortened(_ key: [UInt8]) -> [UInt8]? {
     guard key.count > lengthMax else { return key }
     return key.withUnsafeBytes { key in
-      var components: [Range<Int>] = []
-      var reader = SortKeyReader(key)
-      while !reader.isAtEnd {
-        let start = reader.offset
-        do throws(SortKeyError) { try reader.skipComponent() } catch { return nil }
-        components.append(start..<reader.offset)
-      }
+      guard let components = components(of: key) else { return nil }
       let share = lengthMax / max(components.count, 1)
       var result: [UInt8] = []
       for component in components {
@@ -99,6 +99,18 @@ package enum SectionBytes {
       }
       return result.count <= lengthMax ? result : nil
     }
+  }
+
+  /// Where each component is; nil if not all bytes are components.
+  private static func components(of key: UnsafeRawBufferPointer) -> [Range<Int>]? {
+    var components: [Range<Int>] = []
+    var reader = SortKeyReader(key)
+    while !reader.isAtEnd {
+      let start = reader.offset
+      do throws(SortKeyError) { try reader.skipComponent() } catch { return nil }
+      components.append(start..<reader.offset)
+    }
+    return components
   }
 
   private static func append(
@@ -124,8 +136,21 @@ package enum SectionBytes {
     [byte >> 4, byte & 15].map { $0 < 10 ? $0 + UInt8(ascii: "0") : $0 - 10 + UInt8(ascii: "a") }
   }
 
-  /// Whether a key is so long that it may be shortened, so that its value may be that of no row.
-  package static func mayBeShortened(_ key: [UInt8]) -> Bool { key.count > lengthMax - 128 }
+  /// Whether a key may be a shortened one, so that its value may be that of no row: a text in it is about as long as its
+  /// share and ends as a shortened one does. O(bytes).
+  package static func mayBeShortened(_ key: [UInt8]) -> Bool {
+    key.withUnsafeBytes { key in
+      guard key.count <= lengthMax, let components = components(of: key) else { return true }
+      let share = lengthMax / max(components.count, 1)
+      return components.contains { component in
+        guard component.count > share - 128, let text = EscapedComponent(key, component), text.mask == 0
+        else {
+          return false
+        }
+        return !text.isText || text.endsInHash
+      }
+    }
+  }
 }
 
 extension SortKeyWriter {
