@@ -13,8 +13,9 @@ enum ListProblems {
   /// Reports the first rows that a list leaves out, for the state that leaves out the most. Returns whether there are
   /// any.
   static func report(_ states: ListState...) -> Bool {
-    guard let state = states.max(by: { $0.problemCount < $1.problemCount }) else { return false }
-    return report(state.version, of: state.table, at: state.sequence)
+    let counted = states.map { (state: $0, counts: ProblemCounts($0.version)) }
+    guard let most = counted.max(by: { $0.counts < $1.counts })?.state else { return false }
+    return report(most.version, of: most.table, at: most.sequence)
   }
 
   /// Reports the first rows that a list leaves out. Returns whether there are any.
@@ -60,7 +61,24 @@ enum ListProblems {
   }
 }
 
-extension ListVersion {
-  /// How many rows the list leaves out or shows by a shorter key.
-  var problemCount: Int { view.problems.count + table.problems.count }
+/// How many rows a list leaves out, and how many it shows by less than their whole key.
+struct ProblemCounts: Comparable {
+  private(set) var leftOut = 0
+  private(set) var shortened = 0
+
+  init() {}
+
+  /// O(problems).
+  init(_ version: ListVersion) {
+    leftOut = version.table.problems.count
+    let problems = version.view.problems
+    problems.forEach(in: 0..<problems.count) { _, what in
+      if RowProblem.isOfShownRow(what) { shortened += 1 } else { leftOut += 1 }
+    }
+  }
+
+  /// More rows that are left out are more, whatever the others are.
+  static func < (a: ProblemCounts, b: ProblemCounts) -> Bool {
+    (a.leftOut, a.shortened) < (b.leftOut, b.shortened)
+  }
 }

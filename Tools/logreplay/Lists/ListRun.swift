@@ -1,6 +1,7 @@
 // Follows a list: prints it once, and then the changes of each append.
 
 internal import StrataEvents
+internal import StrataLists
 internal import StrataLog
 internal import StrataTables
 
@@ -19,7 +20,9 @@ final class ListRun {
   private var printed = 0
   /// The list as it was last printed.
   private var state: ListState
-  private var problemCount = 0
+  /// The rows that the list leaves out or shows by a shorter key, as they were last counted.
+  private var problems: [Tree] = []
+  private var problemCounts = ProblemCounts()
   /// What the cursor file says.
   private var written: UInt64?
 
@@ -64,7 +67,7 @@ final class ListRun {
       throw error
     }
     if !isFull || range.dependsOnEnd { try opened.reportEnd() }
-    return problemCount > 0
+    return problemCounts.leftOut > 0
   }
 
   private func drain(_ limit: UInt64) throws {
@@ -109,11 +112,19 @@ final class ListRun {
     }
   }
 
-  /// Reports the rows that are left out whenever their number has grown.
+  /// Reports the rows that are left out, or shown by a shorter key, whenever the number of either has grown. They may
+  /// grow while the list stays as it was printed.
   private func reportProblems() {
-    let count = state.problemCount
-    if count > problemCount { _ = ListProblems.report(state) }
-    problemCount = count
+    let set = replay.fold.state
+    let version = replay.version(of: set)
+    let found = [version.table.problems, version.view.problems]
+    guard !problems.elementsEqual(found, by: { $0.isIdentical(to: $1) }) else { return }
+    problems = found
+    let counts = ProblemCounts(version)
+    if counts.leftOut > problemCounts.leftOut || counts.shortened > problemCounts.shortened {
+      _ = ListProblems.report(version, of: state.table, at: set.sequence)
+    }
+    problemCounts = counts
   }
 
   /// Writes out what was printed, and then the cursor file.

@@ -24,8 +24,6 @@ struct ListState {
 
   /// How many rows pass the filter, shown or not.
   var count: Int { version.view.count }
-  /// How many rows are left out because a list cannot show them.
-  var problemCount: Int { version.problemCount }
 
   /// How many items of the section at an index are shown.
   func shownCount(ofSectionAt place: Int) -> Int {
