@@ -76,6 +76,24 @@ struct TextTests {
     #expect(found > 1000 && found < 19_000, "seed \(seed)")
   }
 
+  @Test func `a text is found however long it is, by bytes or as an expression`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    var found = 0
+    for _ in 0..<500 {
+      let count = TextPattern.byteCountMax + Int.random(in: -3...3, using: &random)
+      func text(_ count: Int) -> String {
+        String((0..<count).map { _ in Int.random(in: 0..<50, using: &random) == 0 ? "b" : "a" })
+      }
+      let (wanted, searched) = (text(count), text(4 * count))
+      let pattern = try TextPattern(wanted)
+      let isThere = searched.contains(wanted)
+      found += isThere ? 1 : 0
+      #expect(Array(searched.utf8).withUnsafeBytes { pattern.occurs(in: $0) } == isThere, "seed \(seed)")
+    }
+    #expect(found > 10 && found < 490, "seed \(seed)")
+  }
+
   @Test func `only what the parser takes for an option loses its sign`() {
     let arguments = [
       "log", "S", "-2h", "-g", "-2h", "--since", "-2h", "--where", "-1d", "-r", "-3m..head", "-5", "-2x",

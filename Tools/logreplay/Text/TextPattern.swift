@@ -3,8 +3,11 @@
 internal import StrataBase
 
 /// A pattern that is searched for anywhere in a text. Searching for bytes is many times faster than matching an
-/// expression.
+/// expression, but may take text × bytes steps: a longer text than any digest or name is matched as an expression.
 struct TextPattern {
+  /// The longest text that is searched for as bytes.
+  static let byteCountMax = 64
+
   private enum Kind {
     case bytes(ByteSearch)
     case expression(Pattern)
@@ -15,7 +18,8 @@ struct TextPattern {
   /// Throws if the text is not a regular expression of the grammar that filters have.
   init(_ text: String) throws(PatternError) {
     let pattern = try Pattern(text, isWhole: false)
-    kind = pattern.literal.map { .bytes(ByteSearch($0)) } ?? .expression(pattern)
+    let literal = pattern.literal.flatMap { $0.count <= Self.byteCountMax ? $0 : nil }
+    kind = literal.map { .bytes(ByteSearch($0)) } ?? .expression(pattern)
   }
 
   /// Whether the pattern occurs in a text, given as UTF-8.
