@@ -80,7 +80,7 @@ extension DocumentElements: RandomAccessCollection, MutableCollection, RangeRepl
 
   subscript(position: Int) -> Element {
     @inline(__always)
-    get { element(at: position).pointee }
+    get { withExtendedLifetime(storage) { element(at: position).pointee } }
     @inline(__always)
     _modify {
       makeUnique()
@@ -107,6 +107,10 @@ extension DocumentElements: RandomAccessCollection, MutableCollection, RangeRepl
   private mutating func makeUnique() {
     if storage != nil, !isKnownUniquelyReferenced(&storage) { reallocate(capacity: endIndex) }
   }
+
+  /// Whether both are the same memory, and so equal.
+  @inline(__always)
+  func isIdentical(to other: Self) -> Bool { storage === other.storage }
 
   mutating func append(_ element: Element) {
     let count = endIndex
@@ -142,7 +146,8 @@ extension DocumentElements: RandomAccessCollection, MutableCollection, RangeRepl
 
   mutating func replaceSubrange(_ range: Range<Int>, with new: some Collection<Element>) {
     if range.isEmpty, new.isEmpty { return }
-    let (oldCount, newCount) = (endIndex, endIndex - range.count + new.count)
+    let addedCount = new.count
+    let (oldCount, newCount) = (endIndex, endIndex - range.count + addedCount)
     precondition(range.lowerBound >= 0 && range.upperBound <= oldCount, "the range \(range) is out of bounds")
     if newCount > (storage?.room ?? 0) || !isKnownUniquelyReferenced(&storage) {
       let grown = newCount > oldCount && oldCount > 0 ? Swift.max(newCount, 2 * oldCount) : newCount
@@ -151,12 +156,15 @@ extension DocumentElements: RandomAccessCollection, MutableCollection, RangeRepl
     guard let storage else { return }
     let hole = storage.elements + range.lowerBound
     hole.deinitialize(count: range.count)
-    (hole + new.count).moveInitialize(from: hole + range.count, count: oldCount - range.upperBound)
+    let end = hole + addedCount
+    end.moveInitialize(from: hole + range.count, count: oldCount - range.upperBound)
     var next = hole
     for element in new {
+      precondition(next < end, "a collection has more elements than its count")
       next.initialize(to: element)
       next += 1
     }
+    precondition(next == end, "a collection has fewer elements than its count")
     storage.count = newCount
   }
 }

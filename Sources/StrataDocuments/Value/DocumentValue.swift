@@ -100,12 +100,15 @@ extension DocumentValue: Hashable {
   ) -> Bool {
     switch (a, b) {
     case (.array(let a), .array(let b)):
+      // A value that is shared at each level would take two to the power of the levels.
+      if a.elements.isIdentical(to: b.elements) { return true }
       guard a.count == b.count else { return false }
       for index in 0..<a.count {
         guard isSameMember(a.elements[index], b.elements[index], level, &open) else { return false }
       }
       return true
     case (.object(let a), .object(let b)):
+      if a.entries.isIdentical(to: b.entries) { return true }
       guard a.count == b.count else { return false }
       for index in 0..<a.count {
         let (a, b) = (a.entries[index], b.entries[index])

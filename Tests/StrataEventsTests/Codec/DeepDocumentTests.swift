@@ -162,6 +162,19 @@ import Testing
 
   // MARK: Arrays as collections
 
+  @Test func `a value in which every level is shared equals itself, and copies of it, at once`() {
+    var arrays = DocumentValue.null
+    var mixed = DocumentValue.null
+    for level in 0..<60 {
+      arrays = .array([arrays, arrays])
+      mixed = level % 2 == 0 ? ["a": mixed, "b": mixed] : [mixed, .tagged(7, mixed)]
+    }
+    for value in [arrays, mixed] {
+      let (isSame, isOther) = (value == value, [value, 1] == ([value, 2] as DocumentValue))
+      #expect(isSame && !isOther)
+    }
+  }
+
   @Test func `an array of a document does what a standard array does`() {
     var random = StrataSimulation.SeededGenerator(seed: StrataSimulation.SeededGenerator.testSeed())
     for _ in 0..<500 {
