@@ -30,4 +30,4 @@ expected='before the first await: main thread true
 after it: main thread false'
 seen=$(timeout 60 ./main)
 echo "$seen"
-[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; exit 1; }
+[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; swift --version >&2; exit 1; }

@@ -37,4 +37,4 @@ swift build -q 1>&2
 expected='OrderedSet: 10 changes, Array: 4 changes, the first applies: true'
 seen=$(timeout 60 .build/debug/Finding)
 echo "$seen"
-[ "$seen" = "$expected" ] || { echo "it was: $expected" >&2; exit 1; }
+[ "$seen" = "$expected" ] || { echo "it was: $expected" >&2; swift --version >&2; exit 1; }

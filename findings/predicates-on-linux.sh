@@ -48,4 +48,4 @@ expected="is Encodable: false
 rank 2 above the object's 1: true, after the object is set to 5: false
 localizedStandardContains: type 'PredicateExpressions' has no member 'build_localizedStandardContains'"
 echo "$seen"
-[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; exit 1; }
+[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; swift --version >&2; exit 1; }

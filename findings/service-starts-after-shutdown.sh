@@ -21,6 +21,9 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    // Not used here: what swift-service-lifecycle brings along, as it was.
+    .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
   ],
   targets: [
     .executableTarget(
@@ -56,4 +59,4 @@ second starts, and shutdown was asked for before
 the group has ended'
 seen=$(timeout 60 .build/debug/Finding | LC_ALL=C sort)
 echo "$seen"
-[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; exit 1; }
+[ "$seen" = "$expected" ] || { printf 'it was:\n%s\n' "$expected" >&2; swift --version >&2; exit 1; }
