@@ -15,6 +15,8 @@ struct ImportLine {
   /// The line without the white space at its end: a line whose end was not written yet, or was written as CR LF, is the
   /// same line. Valid until the next line is requested; empty if the line is too long.
   var bytes: UnsafeRawBufferPointer
+  /// The line with the white space at its end. It was a part of the hashes in append ids once.
+  var raw: UnsafeRawBufferPointer
   var isTooLong = false
 
   /// Whether the line holds nothing but spaces, tabs and carriage returns.
@@ -77,8 +79,8 @@ final class ImportLineReader {
       bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(Self.byteOrderMark.count))
     }
     let end = bytes.lastIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }.map { $0 + 1 } ?? 0
-    bytes = UnsafeRawBufferPointer(rebasing: bytes[..<end])
-    return ImportLine(number: number, bytes: bytes, isTooLong: isTooLong)
+    let trimmed = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+    return ImportLine(number: number, bytes: trimmed, raw: bytes, isTooLong: isTooLong)
   }
 
   private func lineFeed() -> Int? {

@@ -129,7 +129,10 @@ final class ImportLines {
   private func forEachLine(_ body: (ImportLine) throws(CommandFailure) -> Bool) throws(CommandFailure) {
     let reader = ImportLineReader(input, lengthMax: store.log.options.appendSizeMax)
     while let line = try reader.next() {
-      if line.isBlank { continue }
+      if line.isBlank {
+        guard !known.contains(line.number) else { throw changed(line, XXH64.of(line.bytes)) }
+        continue
+      }
       report.read += 1
       guard line.number <= ImportSourceName.lineMax else {
         throw CommandFailure(
@@ -142,9 +145,16 @@ final class ImportLines {
   }
 
   /// Whether the store has a line, which is then counted. Throws if it has another line of this number.
+  ///
+  /// An id from before white space at a line's end was no part of the line has a hash of all of it.
   private func isKnown(_ line: ImportLine, _ hash: UInt64) throws(CommandFailure) -> Bool {
     guard known.contains(line.number) else { return false }
-    guard !line.isTooLong, try isInStore(appendID(line.number, hash)) else { throw changed(line, hash) }
+    guard !line.isTooLong else { throw changed(line, hash) }
+    var isThere = try isInStore(appendID(line.number, hash))
+    if !isThere, line.raw.count > line.bytes.count {
+      isThere = try isInStore(appendID(line.number, XXH64.of(line.raw)))
+    }
+    guard isThere else { throw changed(line, hash) }
     report.known += 1
     return true
   }
@@ -189,7 +199,7 @@ final class ImportLines {
       return true
     }
     try sorter.forEach { key, bytes throws(CommandFailure) in
-      let line = ImportLine(number: key.line, bytes: bytes)
+      let line = ImportLine(number: key.line, bytes: bytes, raw: bytes)
       let draft: AppendDraft
       do throws(ImportBadLine) { draft = try encode(line, XXH64.of(bytes)) } catch {
         try pass(error, line: line.number)
