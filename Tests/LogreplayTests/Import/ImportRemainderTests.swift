@@ -40,7 +40,7 @@ struct ImportRemainderTests {
       "{\"id\":\"a\"}\n{\"id\":1}\n{\"id\":2}\n{\"id\":\"2\"}\n{\"id\":\"1\"}\n", "a")
     try #require(mixed.count == 1)
     #expect(
-      mixed[0].contains("line 4 is the text \"2\"") && mixed[0].contains("line 2 has the integer 1"),
+      mixed[0].contains("line 4 is the text \"2\"") && mixed[0].contains("line 3 is the integer 2"),
       "\(mixed)")
     // What the store has counts as well: the last document of row 1 has a text.
     let stored = try await notes("{\"id\":1}\n", "b")
@@ -48,6 +48,7 @@ struct ImportRemainderTests {
     for (text, name) in [
       ("{\"id\":7}\n{\"id\":8}\n", "c"), ("{\"id\":\"x\"}\n{\"id\":5}\n{\"id\":\"05\"}\n", "d"),
       ("{\"id\":\"-0\"}\n{\"id\":99999999999999999999}\n", "e"),
+      ("{\"id\":\"70\"}\n{\"id\":71}\n{\"id\":\"70\"}\n{\"id\":71}\n", "g"),
     ] {
       #expect(try await notes(text, name).isEmpty)
     }

@@ -37,7 +37,7 @@ struct ImportCommand: AsyncParsableCommand {
       An integer is kept exactly. Any other number is kept as a double, if that gives the number back: as its \
       shortest text, or rounded to as many digits. A number with more digits than that, such as \
       0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
-      row, which is said where an input has both.
+      row: the first id that an input or the store has as both is named.
 
       git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
       holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \

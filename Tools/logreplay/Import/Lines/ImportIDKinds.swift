@@ -1,5 +1,6 @@
 // Notices ids that are integers in one line and text in another, such as 1 and "1": they are one row.
 
+internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
@@ -7,7 +8,7 @@ internal import StrataLog
 /// The kinds of ids that an import has met.
 ///
 /// A row's id is text, so that the integer 1 and the text "1" are the same row, and the later line replaces the earlier
-/// one. Where a table has both kinds, that is said once, with a line of each kind.
+/// one. The first id that comes as both is named, with what it was before.
 struct ImportIDKinds {
   /// The kinds of an id whose text is that of an integer. Ids of other texts cannot be taken for each other.
   enum Kind {
@@ -41,11 +42,14 @@ struct ImportIDKinds {
   }
 
   /// The number of ids that are looked up in the store, which tells what the ids of earlier imports are.
-  private static let lookupsMax = 1000
+  private static let lookupsMax = 100
+  /// The number of ids that are remembered, so that memory is bounded.
+  private static let rememberedMax = 1 << 16
 
   private let table: String
   private let idField: String
-  private var first: (kind: Kind, what: String)?
+  /// The kind and the line of each remembered id, by the id's hash. Two ids with one hash may cause a note that is wrong.
+  private var met: [UInt64: (kind: Kind, line: UInt64)] = [:]
   private var lookups = 0
   private var isNoted = false
 
@@ -59,21 +63,23 @@ struct ImportIDKinds {
     _ kind: Kind, _ id: String, line: UInt64, store: EventStore
   ) throws(StoreError) -> String? {
     guard !isNoted else { return nil }
-    if let stored = try storedKind(of: id, in: store) {
-      lookups = Self.lookupsMax
-      first = (stored, "the store has \(stored.described(id))")
+    let hash = XXH64.of(Array(id.utf8))
+    let before: String
+    if let known = met[hash] {
+      guard known.kind != kind else { return nil }
+      before = "that of line \(known.line) is \(known.kind.described(id))"
+    } else {
+      if met.count < Self.rememberedMax { met[hash] = (kind, line) }
+      guard let stored = try storedKind(of: id, in: store), stored != kind else { return nil }
+      before = "the store has \(stored.described(id))"
     }
-    guard let first else {
-      self.first = (kind, "line \(line) has \(kind.described(id))")
-      return nil
-    }
-    guard first.kind != kind else { return nil }
     isNoted = true
+    met = [:]
     return
-      "the id of line \(line) is \(kind.described(id)), and \(first.what): an integer and its text are one row"
+      "the id of line \(line) is \(kind.described(id)), and \(before): an integer and its text are one row"
   }
 
-  /// The kind of id that the row's last document has, if one of the first ids is that of a row in the store.
+  /// The kind of id that the row's last document has, if the store has the row and few ids were looked up.
   private mutating func storedKind(of id: String, in store: EventStore) throws(StoreError) -> Kind? {
     guard lookups < Self.lookupsMax, store.head.sequence > 0 else { return nil }
     lookups += 1
