@@ -13,17 +13,36 @@ extension Log {
     if let problem = options.problem { throw .invalid(what: problem) }
     let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try checkPlace(fileSystem, layout)
-    do throws(StoreError) {
-      try fileSystem.createDirectory(layout.root)
-    } catch {
-      throw error.asCreation(of: path)
-    }
-    let lock = try StoreLock.acquire(fileSystem, layout, timeout: lockTimeout ?? options.lockTimeout)
+    let lock = try makeAndLock(fileSystem, layout, path, timeout: lockTimeout ?? options.lockTimeout)
     do throws(StoreError) {
       return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random())
     } catch {
       lock.release()
       throw error
+    }
+  }
+
+  /// The limit of attempts to make the folder, if it is removed each time before it is locked.
+  private static let foldersMax = 8
+
+  /// Makes the folder if there is none, and locks it. The holder that is waited for may remove the store with its folder,
+  /// as an import does that made it and failed: then the folder is made again.
+  private static func makeAndLock(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ path: String, timeout: Duration
+  ) throws(StoreError) -> StoreLock {
+    let deadline = MonotonicTime.now().advanced(by: timeout)
+    var tries = 1
+    while true {
+      do throws(StoreError) { try fileSystem.createDirectory(layout.root) } catch {
+        throw error.asCreation(of: path)
+      }
+      let rest = max(0, deadline.nanoseconds - MonotonicTime.now().nanoseconds)
+      do throws(StoreError) {
+        return try StoreLock.acquire(fileSystem, layout, timeout: .nanoseconds(rest))
+      } catch {
+        guard error.systemCode == SystemErrorCode.notFound, tries < foldersMax else { throw error }
+      }
+      tries += 1
     }
   }
 
@@ -51,7 +70,7 @@ extension Log {
   }
 
   /// All names that a store uses in its folder.
-  static let ownNames = [
+  package static let ownNames = [
     StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
     StoreLayout.quarantineName,
   ]
@@ -186,6 +205,9 @@ extension Log {
     /// Whether an erasure may be unfinished.
     var isErasing: Bool
   }
+
+  /// The epoch of the writer that creates a store: that of its first segment is lower by one.
+  package static let firstEpoch: UInt64 = 2
 
   /// Claims a store for this writer: a new epoch, and a HEAD on disk that records it.
   static func claim(

@@ -102,6 +102,43 @@ struct ImportRemainderTests {
     }
   }
 
+  @Test func `an empty store is removed only by who made it, and with nothing of others in its folder`()
+    async throws
+  {
+    let folder = try ImportFolder()
+    func isThere(_ name: String = "") -> Bool { FileManager.default.fileExists(atPath: folder.store + name) }
+    let new = try await EventStore.open(at: folder.store)
+    for name in ["store/notes.txt", "store/mine"] {
+      try folder.write("precious", to: name)
+      new.removeEmpty()
+      #expect(isThere("/HEAD") && FileManager.default.fileExists(atPath: folder.file(name)))
+      try FileManager.default.removeItem(atPath: folder.file(name))
+    }
+    try await new.close()
+    // Opened again, it is a store that was there before.
+    let old = try await EventStore.open(at: folder.store)
+    old.removeEmpty()
+    try await old.close()
+    #expect(isThere("/HEAD"))
+    try FileManager.default.removeItem(atPath: folder.store)
+    try await EventStore.open(at: folder.store).removeEmpty()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test func `an import that waits makes the store itself if the one it waits for removes it`() async throws {
+    let folder = try ImportFolder()
+    let path = try folder.write("{\"id\":1}\n")
+    let store = try await EventStore.open(at: folder.store)
+    let waiting = try LogreplayProcess([
+      "import", folder.store, path, "--table", "t", "--id", "id", "--wait", "4m",
+    ])
+    #expect(await waiting.readErrorLine().contains("waiting for it up to 4m"))
+    store.removeEmpty()
+    let outcome = try await waiting.wait()
+    #expect(outcome.code == 0 && outcome.output.contains("1 appended"), "\(outcome)")
+    #expect(try await folder.appends().count == 1)
+  }
+
   @Test func `numbers of things are followed by the right form of their names`() {
     var report = ImportReport(
       read: 1, appended: 1, skipped: 0, raised: 1, ahead: 1, late: 1, rounded: 1, first: 1, last: 1)

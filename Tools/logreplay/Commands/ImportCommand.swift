@@ -60,7 +60,8 @@ struct ImportCommand: AsyncParsableCommand {
       the middle, so it is imported only with --shallow. Nothing is fetched, and no program is started that the \
       repository's settings name.
 
-      An import that fails before its first append leaves no new store behind.
+      An import that fails before its first append leaves no new folder behind. In a folder that was there before, or \
+      in which something else was put, it leaves an empty store.
 
       Exit codes: 3 bad lines, or what follows gzip data, were skipped, 64 usage, 65 a line that is bad, changed, \
       late or goes back in time, 66 no such file, 73 the store cannot be created, 74 an I/O error or a full disk, 75 \
