@@ -283,6 +283,30 @@ struct ImportGitOddTests {
     }
   }
 
+  @Test func `events of others in the stream of parts make no append a part, beside a git history or not`()
+    async throws
+  {
+    let folder = try ImportFolder()
+    try folder.write((1...3).map { "{\"id\":\"parts\",\"v\":\($0)}\n" }.joined() + "{\"id\":\"x\"}\n")
+    try await folder.run([folder.file("lines.jsonl"), "--table", "commit", "--id", "id"])
+    let run = try await LogreplayProcess.run("at", folder.store, "head~1", "--table", "commit")
+    #expect(run.code == 0 && run.errors.contains("head~1 → seq 3 "), "\(run)")
+    // Of the same name, type and stream, it still has no id of a part, or is not the last of its append.
+    let sample = try Self.large(folder)
+    try folder.importGit(sample, appendSizeMax: 4000)
+    let store = try await EventStore.open(at: folder.store)
+    let parts = SplitCommits(store.log).parts
+    #expect(parts.count > 1)
+    let part = NewEvent(SplitCommits.partType, in: "commit/parts", ["part": 1])
+    try await store.append([part], id: "a.1")
+    try await store.append([part])
+    try await store.append([part, NewEvent("$put", in: "file/x", [:])], id: try sample.history()[0] + ".9")
+    #expect(SplitCommits(store.log).parts == parts)
+    try await store.close()
+    let head = try await LogreplayProcess.run("at", folder.store, "head~1", "--table", "file")
+    #expect(head.errors.contains("head~1 → seq \(store.head.sequence - 2) "), "\(head)")
+  }
+
   @Test func `a point inside of a commit of several appends says so, and head counts it once`() async throws {
     let folder = try ImportFolder()
     let sample = try Self.large(folder)

@@ -24,11 +24,27 @@ struct SplitCommits {
 
   /// Blocks. Where the log is damaged, the parts up to there: what reads the log reports the damage.
   init(_ log: Log) {
-    guard let places = try? log.index.parts(of: Array(Self.stream.utf8), after: 0) else { return }
+    // A table of any application may have such a stream, but hardly such events: that costs one look-up.
+    let type = Array(Self.partType.utf8)
+    guard let types = try? log.index.types(prefix: type, limit: 1), types.first?.name == type,
+      let places = try? log.index.parts(of: Array(Self.stream.utf8), after: 0)
+    else { return }
     for sequence in places.flatMap(\.sequences) {
-      guard let place = try? log.append(holding: sequence) else { continue }
+      guard let place = try? log.append(holding: sequence), place.last == sequence,
+        Self.isPart(place.first, in: log)
+      else { continue }
       parts.append(place)
     }
+  }
+
+  /// Whether the append that begins with a sequence is a part of a commit: its id says so, whatever its stream is.
+  private static func isPart(_ first: UInt64, in log: Log) -> Bool {
+    guard let block = try? log.block(holding: first) else { return false }
+    var isPart = false
+    try? block.forEachAppend { append, begin in
+      if begin == first { isPart = part(id: Array(append.id)) != nil }
+    }
+    return isPart
   }
 
   // MARK: Counting a commit once
