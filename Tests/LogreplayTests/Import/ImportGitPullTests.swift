@@ -132,6 +132,23 @@ struct ImportGitPullTests {
     }
   }
 
+  @Test(arguments: [0, 1, 2, 3])
+  func `an import goes on where the record of a commit was erased, also that of the merge of a pull`(
+    erased: Int
+  ) async throws {
+    let folder = try ImportFolder()
+    let (sample, hashes) = try Self.pulled(folder)
+    try await folder.run([sample.path, "--ref", hashes[1]])
+    try await folder.run([sample.path])
+    let line = [hashes[0], hashes[1], hashes[3], hashes[4]]
+    let erase = try await LogreplayProcess.run(
+      "erase", folder.store, "--stream", "commit/\(line[erased])", "--reason", "test", "--yes")
+    #expect(erase.code == 0, "\(erase)")
+    let next = try sample.oddCommit(after: line[3])
+    #expect(try await folder.run([sample.path, "--ref", next]).appended == 1)
+    #expect(try await folder.appends().compactMap(\.id).filter { $0.count == 40 } == line + [next])
+  }
+
   // MARK: Any history
 
   /// The commits of a random graph by their parents, each with a higher number than these.

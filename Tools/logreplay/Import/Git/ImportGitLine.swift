@@ -88,10 +88,21 @@ struct ImportGitLine {
       }
       if missing == nil { try repository.finish(child) }
       let record = try record(of: commits[index])
-      if index == 0, missing == nil || record["shallow"] == .bool(true) { return }
-      if index > 0, record["comparedWith"] == .string(commits[index - 1].hash) {
-        index -= 1
-        continue
+      // Where the record was erased, the first commit may be that of a shallow repository, and a commit that has the one
+      // before it in its history may have been compared with it.
+      if index == 0, missing == nil || record.map({ $0["shallow"] == .bool(true) }) ?? true { return }
+      if index > 0 {
+        let before = commits[index - 1].hash
+        let isCompared: Bool
+        if let record {
+          isCompared = record["comparedWith"] == .string(before)
+        } else {
+          isCompared = try repository.isCommit(before, in: commits[index].hash)
+        }
+        if isCompared {
+          index -= 1
+          continue
+        }
       }
       if missing == nil, isShallow { return }
       throw CommandFailure(
@@ -102,13 +113,14 @@ struct ImportGitLine {
     }
   }
 
-  /// The document of a commit, which is in its first append. Empty if it was erased.
-  private func record(of commit: Commit) throws(CommandFailure) -> DocumentValue {
+  /// The document of a commit, which is in its first append. Nil if it was erased.
+  private func record(of commit: Commit) throws(CommandFailure) -> DocumentValue? {
     do throws(StoreError) {
       let first = try store.log.index.first(ofID: Array(SplitCommits.id(of: commit.hash, part: 1).utf8))
       guard let event = try store.appendBlocking(holding: first ?? commit.sequence)?.events.first else {
         return .null
       }
+      if case .erased = event.state { return nil }
       return (try? event.document()) ?? .null
     } catch {
       throw CommandFailure(error)
