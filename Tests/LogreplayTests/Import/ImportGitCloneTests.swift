@@ -63,6 +63,28 @@ struct ImportGitCloneTests {
     #expect(try await other.appends()[0].events[0].document()["shallow"] == nil)
   }
 
+  @Test func `an import goes on where the record of a shallow clone's first commit was erased`() async throws
+  {
+    let folder = try ImportFolder()
+    let sample = try Self.sample(folder)
+    let history = try sample.history()
+    try await folder.run([try Self.clone(sample, folder, "--depth", "2"), "--shallow"])
+    let erase = try await LogreplayProcess.run(
+      "erase", folder.store, "--stream", "commit/\(history[2])", "--reason", "test", "--yes")
+    #expect(erase.code == 0, "\(erase)")
+    let next = try sample.oddCommit(after: history[3])
+    #expect(try await folder.run([sample.path, "--ref", next]).appended == 1)
+  }
+
+  @Test(arguments: ["nowhere", "^HEAD"])
+  func `a name that git does not know is an error without a hint of grafts`(name: String) async throws {
+    let folder = try ImportFolder()
+    let sample = try Self.sample(folder)
+    let failure = try await folder.failure(of: [sample.path, "--ref=\(name)"])
+    #expect(failure.code == ExitStatus.notFound, "\(failure)")
+    #expect(!failure.what.contains("hint") && !failure.what.contains("grafts"), "\(failure)")
+  }
+
   @Test func `fault 114: a shallow clone that lacks the last imported commit says what to fetch`()
     async throws
   {

@@ -21,13 +21,14 @@ enum ChildEnvironment {
   }
 
   /// For git: no locale, no pager, no prompts, no optional locks; neither replaced objects nor grafts; and nothing is
-  /// fetched, also by a git that does not know the variable that forbids it: it then may use no protocol.
+  /// fetched, also by a git that does not know the variable that forbids it: it then may use no protocol. The file of
+  /// grafts is one that cannot be there: of one that is, git prints a hint, as if it were a reason for an error.
   static var git: [String] {
     entries { name in
       name != "LC_ALL" && name != "LANGUAGE" && (!name.hasPrefix("GIT_") || keptForGit.contains(name))
     } + [
       "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
-      "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null", "GIT_NO_LAZY_FETCH=1",
+      "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none", "GIT_NO_LAZY_FETCH=1",
       "GIT_ALLOW_PROTOCOL=none", "GIT_ADVICE=0",
     ]
   }
