@@ -74,7 +74,7 @@ import Testing
       #expect(outcome.code == 0)
     }
     let summary = try await LogreplayProcess.run("diff", folder.store, "3..", "--sort", "n", "--summary")
-    #expect(summary.output == "0 inserted, 0 deleted, 0 moved, 0 updated; 3 → 3 items\n")
+    #expect(summary.output == "0 inserted, 0 deleted, 0 moved, 0 updated; 3 items\n")
   }
 
   @Test func `a list that is followed names the rows that one append changed and changed back`() async throws
@@ -88,7 +88,7 @@ import Testing
       outcome.lines.last?.hasSuffix(#""changes":[],"revisions":[{"id":"c","revision":[3,9]}]}"#) == true)
     let text = try await LogreplayProcess.run(
       "follow", folder.store, "--sort", "n", "--from", "7", "--until-caught-up")
-    #expect(text.output == "t  7\n  a  n=1\n  b  n=2\n  c  n=3\n")
+    #expect(text.output == "t  3\n  a  n=1\n  b  n=2\n  c  n=3\n")
   }
 
   // MARK: At random
