@@ -93,14 +93,14 @@ import Testing
 
   // MARK: At random
 
-  private static let lists = [
+  static let lists = [
     ["--sort", "n"], [], ["--section-by", "s", "--sort", "n"], ["--sort", "n", "--limit", "3"],
     ["--section-by", "s", "--sort", "$revision:desc"], ["--sort", "s", "--fields", "n"],
     ["--section-by", "s", "--sort", "n:desc", "--limit-per-section", "2", "--where", "n > 1"],
   ]
 
   /// Appends that often write what was there before.
-  private static func fill(_ store: EventStore, _ random: inout SeededGenerator) async throws {
+  static func fill(_ store: EventStore, _ random: inout SeededGenerator) async throws {
     for _ in 0..<40 {
       let events = (0..<Int.random(in: 1...3, using: &random)).map { _ in
         let id = ["a", "b", "é", "e\u{301}", "x"].randomElement(using: &random)!
@@ -173,7 +173,7 @@ import Testing
     #expect(try Self.wrong(lines) == "")
   }
 
-  private static func text(_ body: (inout OutputWriter) throws -> Void) rethrows -> String {
+  static func text(_ body: (inout OutputWriter) throws -> Void) rethrows -> String {
     var writer = OutputWriter()
     try body(&writer)
     return String(decoding: writer.bytes, as: UTF8.self)

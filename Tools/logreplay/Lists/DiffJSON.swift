@@ -34,7 +34,7 @@ struct DiffJSON {
   }
 
   private func writeRevisions(to writer: inout OutputWriter) throws {
-    let revisions = diff.revisionChanges()
+    let revisions = RevisionChange.changes(from: diff.old.version, to: diff.new.version)
     guard !revisions.isEmpty else { return }
     writer.bytes += ",\"revisions\":[".utf8
     for (index, change) in revisions.enumerated() {
@@ -57,7 +57,7 @@ struct DiffJSON {
       writer.bytes.append(UInt8(ascii: "\n"))
       try writer.flushIfLarge()
     }
-    for change in diff.revisionChanges() {
+    for change in RevisionChange.changes(from: diff.old.version, to: diff.new.version) {
       var line = JSONLine(movingFrom: &writer.bytes)
       line.field("schema", 1 as UInt64)
       line.field("op", "revision")

@@ -20,6 +20,8 @@ final class ListRun {
   private var printed = 0
   /// The list as it was last printed.
   private var state: ListState
+  /// The list after the last append. If nothing was printed since, it shows what `state` shows.
+  private var last: ListVersion
   /// The rows that the list leaves out or shows by a shorter key, as they were last counted.
   private var problems: [Tree] = []
   private var problemCounts = ProblemCounts()
@@ -42,6 +44,7 @@ final class ListRun {
     people = output.people.text
     format = output.format
     state = try replay.state(at: start)
+    last = state.version
     self.watch = watch
     self.watch?.begin(with: replay.fold.state)
   }
@@ -76,9 +79,10 @@ final class ListRun {
       try replay.fold.runByAppend(through: limit) { set in
         try wait.checkTime()
         try watch?.check(set)
-        guard let diff = try replay.comparison(from: state, to: set, withRevisions: format.isJSON) else {
-          return
-        }
+        guard
+          let diff = try replay.comparison(
+            from: state, after: &last, to: set, withRevisions: format.isJSON)
+        else { return }
         try print(diff)
         state = diff.new
         printed += 1

@@ -136,19 +136,24 @@ final class ListReplay {
 
   /// The changes from a state to the end of a later append; nil if the list is the same.
   ///
-  /// - Parameter withRevisions: whether a list is another one if only revisions differ.
+  /// - Parameters:
+  ///   - last: the list before that append, which shows what the state shows, and then the list after it. The append is
+  ///     compared with what was just before it, however long the list has been the same: O(k log n) for k changed rows.
+  ///   - withRevisions: whether a list is another one if only revisions differ.
   func comparison(
-    from old: ListState, to set: TableSet, withRevisions: Bool = false
+    from old: ListState, after last: inout ListVersion, to set: TableSet, withRevisions: Bool = false
   ) throws -> ListComparison? {
     let version = version(of: set)
-    let batch = ListDiff(from: old.version, to: version)
-    guard !batch.isEmpty || withRevisions else { return nil }
+    defer { last = version }
+    // Between lists that show the same, a batch is the same.
+    let batch = ListDiff(from: last, to: version)
+    guard !batch.isEmpty || (withRevisions && !RevisionChange.changes(from: last, to: version).isEmpty)
+    else { return nil }
     let new = ListState(
       table: table, version: version, sequence: set.sequence,
       time: set.time.map { Timestamp(nanoseconds: $0) }, chain: try chain(after: set.sequence),
       isSectionedByTime: query.isSectionedByTime)
-    let comparison = ListComparison(old: old, new: new, batch: batch)
-    return batch.isEmpty && comparison.revisionChanges().isEmpty ? nil : comparison
+    return ListComparison(old: old, new: new, batch: batch)
   }
 
   /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of

@@ -10,13 +10,11 @@ struct RevisionChange {
   var id: String
   var old: UInt64
   var new: UInt64
-}
 
-extension ListComparison {
   /// These rows, in the order of the new list. O(k log n) for k rows that differ between the two tables.
-  func revisionChanges() -> [RevisionChange] {
+  static func changes(from old: ListVersion, to new: ListVersion) -> [RevisionChange] {
     var found: [(id: [UInt8], old: UInt64, new: UInt64)] = []
-    Table.forEachChange(from: old.version.table, to: new.version.table) { change in
+    Table.forEachChange(from: old.table, to: new.table) { change in
       guard let before = change.old, let after = change.new, before.revision != after.revision,
         before.document.elementsEqual(after.document)
       else { return }
@@ -25,7 +23,7 @@ extension ListComparison {
     var placed: [(place: ListIndex, change: RevisionChange)] = []
     for row in found {
       row.id.withUnsafeBytes { id in
-        guard old.version.position(of: id) != nil, let place = new.version.position(of: id) else { return }
+        guard old.position(of: id) != nil, let place = new.position(of: id) else { return }
         let id = String(decoding: id, as: UTF8.self)
         placed.append((place, RevisionChange(id: id, old: row.old, new: row.new)))
       }
