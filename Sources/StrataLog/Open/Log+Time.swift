@@ -19,8 +19,9 @@ package struct TimeSearch {
   private let mark: VisibleMark
   private let time: Int64
   private let builds: Bool
+  private var blocks: SpanBlocks
   /// How many blocks of appends committed later were read, for tests.
-  package private(set) var blocksRead = 0
+  package var blocksRead: Int { blocks.readCount }
 
   /// - Parameter builds: whether a missing index of a closed segment is built; if not, `indexMissing` is thrown.
   package init(_ log: Log, notAfter time: Int64, builds: Bool = true) {
@@ -28,6 +29,7 @@ package struct TimeSearch {
     mark = log.mark
     self.time = time
     self.builds = builds
+    blocks = SpanBlocks(log)
   }
 
   /// The last append whose own time is not later, or nil if all are later.
@@ -41,35 +43,15 @@ package struct TimeSearch {
     guard begin < mark.sequence else { return nil }
     _ = try log.index.markCaughtUp()
     var found: AppendPlace?
-    var blocks = 0
-    defer { blocksRead += blocks }
     try log.index.forEachSpan(after: begin, through: mark.sequence, notAfter: time, builds: builds) {
       span throws(StoreError) in
-      blocks += try forEachAppend(of: span, after: begin, through: mark.sequence) {
+      try blocks.forEachAppend(of: span, after: begin, through: mark.sequence) {
         if $0.ownTime <= time { found = $0 }
       }
       // Otherwise the one with the least time is not visible yet, or was committed by then.
       return found != nil
     }
     return found
-  }
-
-  /// Calls the body with each append of a span that is after one sequence and not after another, in their order. Returns
-  /// how many blocks were read.
-  private func forEachAppend(
-    of span: TimeSpan, after begin: UInt64, through end: UInt64, _ body: (AppendPlace) -> Void
-  ) throws(StoreError) -> Int {
-    let (begin, end) = (max(begin, span.first - 1), min(end, span.last))
-    var cursor = LogCursor(log.source, after: begin, step: 1 << 16)
-    var blocks = 0
-    while cursor.lastSequence < end, let block = try cursor.next() {
-      blocks += 1
-      _ = try log.lastAppend(in: block) {
-        if $0.first > begin, $0.last <= end { body($0) }
-        return false
-      }
-    }
-    return blocks
   }
 
   /// What a point by this time passes over, nil if nothing: the appends before it that are dated later. Spans that have
@@ -82,8 +64,6 @@ package struct TimeSearch {
     let begin = committed?.last ?? mark.logBegin - 1
     guard place.last > begin, let first = try log.append(holding: begin + 1) else { return nil }
     var count: UInt64 = 0
-    var blocks = 0
-    defer { blocksRead += blocks }
     _ = try log.index.markCaughtUp()
     try log.index.forEachSpan(after: begin, through: place.last, notAfter: .max, builds: builds) {
       span throws(StoreError) in
@@ -92,12 +72,50 @@ package struct TimeSearch {
         count += span.appends
         return false
       }
-      blocks += try forEachAppend(of: span, after: begin, through: place.last) {
+      try blocks.forEachAppend(of: span, after: begin, through: place.last) {
         if $0.ownTime > time { count += 1 }
       }
       return false
     }
     return count > 0 ? LaterAppends(count: count, first: first) : nil
+  }
+}
+
+/// Reads spans, the last one first, and each block once: the one in which a span begins may hold the end of the span
+/// before it, and other spans.
+struct SpanBlocks {
+  private let log: Log
+  /// The block in which the span that was read last begins.
+  private var kept: DecodedBlock?
+  private(set) var readCount = 0
+
+  init(_ log: Log) { self.log = log }
+
+  /// Calls the body with each append of a span that is after one sequence and not after another, in their order.
+  mutating func forEachAppend(
+    of span: TimeSpan, after begin: UInt64, through end: UInt64, _ body: (AppendPlace) -> Void
+  ) throws(StoreError) {
+    let (begin, end) = (max(begin, span.first - 1), min(end, span.last))
+    let later = kept
+    var cursor = LogCursor(log.source, after: begin, step: 1 << 16)
+    var last = begin
+    while last < end {
+      let block: DecodedBlock
+      if let later, later.header.firstSequence <= last + 1, last + 1 <= later.header.nextSequence &- 1 {
+        block = later
+      } else {
+        cursor.skip(to: last + 1)
+        guard let next = try cursor.next() else { return }
+        readCount += 1
+        block = next
+      }
+      if last == begin { kept = block }
+      last = block.header.nextSequence &- 1
+      _ = try log.lastAppend(in: block) {
+        if $0.first > begin, $0.last <= end { body($0) }
+        return false
+      }
+    }
   }
 }
 
