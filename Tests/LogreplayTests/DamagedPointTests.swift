@@ -85,6 +85,24 @@ struct DamagedPointTests {
     }
   }
 
+  @Test func `an end by time that passes over appends is that of a whole log, or the damage`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    for time in ["2024-01-01", "2099-01-01", "2024-01-02", "2024-01-05", "2024-01-06"] {
+      let text = String((0..<200).map { _ in "abcdefghij".randomElement() ?? "a" })
+      try await store.append(
+        [NewEvent("$put", in: StreamName(category: "t", id: time), ["text": .string(text)])],
+        time: Timestamp("\(time)T00:00:00Z"))
+    }
+    try await store.close()
+    try await damage(folder, at: 5)
+    // After the damage there may be another append of these days, as there was one after that of 2099.
+    try await expectDamage(
+      folder, ["at 2024-01-03", "log --until 2024-01-03", "log --row t/2024-01-01 --until 2024-01-03"])
+    let early = try await LogreplayProcess.run("log", folder.store, "--until", "2024-01-01")
+    #expect(early.code == 0 && early.lines.count == 1, "\(early)")
+  }
+
   @Test func `a log that is damaged at its first block is not one without tables or events`() async throws {
     let folder = try await store()
     try await damage(folder, at: 1)

@@ -242,7 +242,7 @@ final class PointResolver {
 
   /// The last sequence of an append whose own time is not after a given time.
   func sequence(notAfter time: Int64) throws -> UInt64 {
-    sequence(of: try failing { () throws(StoreError) in try log.lastAppend(notAfter: time) })
+    try resolve(.time(time), text: "").sequence
   }
 
   private func sequence(of place: AppendPlace?) -> UInt64 {
