@@ -62,9 +62,8 @@ package final class PastFold: @unchecked Sendable {
   private let memory: PastMemory
   /// Counts what was read from runs for a state that is still to be completed.
   private let share: PastShare
-  /// Where pages of the states go that are too many for memory; nil where none did.
-  private var file: SpillFile?
-  private let removalCount: Int
+  /// Where pages of the states go that are too many for memory.
+  let file: PastFile
   /// When it is next looked at how many there are; nil before the first event is folded.
   private var pace: PastPace?
 
@@ -79,7 +78,7 @@ package final class PastFold: @unchecked Sendable {
     self.counter = counter
     memory = store.pastMemory
     share = memory.share()
-    removalCount = store.log.derivedSpace?.removalCount ?? 0
+    file = PastFile(store, folding)
   }
 
   package var counts: PastCounts { counter.counts }
@@ -123,7 +122,7 @@ package final class PastFold: @unchecked Sendable {
       let step = min(last, max(pace.next, fold.state.sequence))
       guard try fold.run(through: step, slice, counting: counter) else { return false }
       guard fold.state.sequence == step, step < last else { return true }
-      let bytes = memory.count(&fold.state)
+      let bytes = memory.count(&fold.state, of: share)
       let isSpilled = bytes >= memory.step && spill(fold)
       pace.look(at: step, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
       if let slice, slice.isOver { return false }
@@ -132,27 +131,24 @@ package final class PastFold: @unchecked Sendable {
 
   /// Notes what a state takes that is complete, with its list, and that nobody else has yet. What is too much for memory
   /// goes to a file.
-  func settle(_ fold: Fold) { if memory.count(&fold.state) > 0 { _ = spill(fold) } }
+  func settle(_ fold: Fold) {
+    if memory.count(&fold.state, of: share, isSettled: true) > 0 { _ = spill(fold, isSettled: true) }
+  }
 
   /// Moves what only this state has to a file, if states of the past take too much memory together. Returns whether a file
   /// could be made.
-  private func spill(_ fold: Fold) -> Bool {
-    guard memory.isOver, let file = openFile() else { return false }
-    memory.spill(fold, to: file)
+  private func spill(_ fold: Fold, isSettled: Bool = false) -> Bool {
+    guard memory.isOver, file.spill(fold) else { return false }
+    memory.count(&fold.state, of: share, isSettled: isSettled)
     return true
   }
 
   /// The same for a state that is being read from runs, between two slices.
   private func spillUnfinished(_ past: RunPast, at sequence: UInt64) {
     share.byteCount = past.unfinishedBytes
-    guard share.byteCount >= memory.step, memory.isOver, let file = openFile() else { return }
-    memory.spill(to: file) { () throws(StoreError) in try past.spillUnfinished(to: file, at: sequence) }
+    guard share.byteCount >= memory.step, memory.isOver else { return }
+    file.spill { (file) throws(StoreError) in try past.spillUnfinished(to: file, at: sequence) }
     share.byteCount = past.unfinishedBytes
-  }
-
-  private func openFile() -> SpillFile? {
-    file = file ?? memory.makeFile(folding, store.projectors.pageCache, since: removalCount)
-    return file
   }
 
   /// Takes a state forward by what the runs have. False if the slice ended first.

@@ -10,14 +10,8 @@ internal import Synchronization
 ///
 /// That are the pages which events changed that were folded for such a state, the lists that were built for it, and what
 /// scrubbers keep. What comes from saved states or from runs is not counted: it is in the cache, which has a bound of its
-/// own. The bytes of a tree are counted as long as anybody holds it, for which its root is the sign. Safe to use from
-/// several threads.
+/// own. What trees have is in `PastTrees`. Safe to use from several threads.
 final class PastMemory: StoreAttachment, Sendable {
-  private struct CountedTree {
-    weak var root: Page?
-    var bytes: Int
-  }
-
   private struct Share {
     weak var share: PastShare?
   }
@@ -29,9 +23,13 @@ final class PastMemory: StoreAttachment, Sendable {
   }
 
   private struct State {
-    var trees: [ObjectIdentifier: CountedTree] = [:]
+    var trees = PastTrees()
     var shares: [Share] = []
+    /// How many shares there ever were.
+    var shareCount = 0
     var spilled: [Spilled] = []
+    /// How often events began or ended to be erased.
+    var erasureCount = 0
   }
 
   /// The bound in bytes.
@@ -50,8 +48,7 @@ final class PastMemory: StoreAttachment, Sendable {
   /// How many bytes are in memory only.
   var byteCount: Int {
     state.withLock { state in
-      let trees = state.trees.values.reduce(0) { $0 + ($1.root == nil ? 0 : $1.bytes) }
-      return state.shares.reduce(trees) { $0 + ($1.share?.byteCount ?? 0) }
+      state.shares.reduce(state.trees.byteCount()) { $0 + ($1.share?.byteCount ?? 0) }
     }
   }
 
@@ -60,68 +57,79 @@ final class PastMemory: StoreAttachment, Sendable {
   /// A part of the bound that work which goes on may take before it is looked at.
   var step: Int { max(limit / 16, 1 << 16) }
 
-  /// Counts what is kept elsewhere.
+  /// Counts what is kept elsewhere, and names the trees of one fold.
   func share() -> PastShare {
-    let share = PastShare()
     state.withLock { state in
+      state.shareCount += 1
+      let share = PastShare(number: state.shareCount)
       state.shares.removeAll { $0.share == nil }
       state.shares.append(Share(share: share))
+      return share
     }
-    return share
   }
 
-  /// Counts what only a state has. Returns its bytes. O(inner pages in memory).
+  /// Counts what only a state of a fold has. Returns its bytes. O(inner pages in memory).
+  ///
+  /// - Parameter isSettled: whether others may hold the state from now on. Then it costs O(pages in memory).
   @discardableResult
-  func count(_ set: inout TableSet) -> Int {
+  func count(_ set: inout TableSet, of share: PastShare, isSettled: Bool = false) -> Int {
     var sum = 0
-    state.withLock { state in state.trees = state.trees.filter { $0.value.root != nil } }
-    set.forEachTree { tree, _, _ in
+    var line = PastTrees.Line(fold: share.number, table: "", index: 0)
+    set.forEachTree { tree, table, _ in
+      line = PastTrees.Line(fold: line.fold, table: table, index: line.table == table ? line.index + 1 : 0)
       // What another state has too was counted when that one was made.
       guard let bytes = tree.bytesIfOwn() else { return }
       sum += bytes
       guard let root = tree.root else { return }
-      state.withLock { $0.trees[ObjectIdentifier(root)] = CountedTree(root: root, bytes: bytes) }
+      let shared = isSettled ? tree.unstoredLeafBytes - bytes : .max
+      state.withLock { $0.trees.note(root, bytes: bytes, shared: shared, in: line) }
     }
     return sum
   }
 
   // MARK: Files
 
-  /// A file for pages of states of one fold; nil where none may be written.
+  /// How often events began or ended to be erased: what a fold notes before it reads anything.
+  var erasureCount: Int { state.withLock { $0.erasureCount } }
+
+  /// Whether states of a fold may be written: nothing that they may have was erased, and the disk was not full a short
+  /// time ago.
   ///
-  /// - Parameter removalCount: the one of the log's space before the fold read anything. What was erased since may be in
-  ///   its states, and must not be written.
-  func makeFile(_ folding: Folding, _ cache: PageCache, since removalCount: Int) -> SpillFile? {
-    guard log.savesStates, let space = log.derivedSpace, let name = StateName(folding.withoutTouches.kept)
-    else { return nil }
+  /// - Parameter erasureCount: the one before the fold read anything.
+  func mayWrite(since erasureCount: Int) -> Bool {
+    log.savesStates && self.erasureCount == erasureCount && log.derivedSpace?.allowsWriting ?? false
+  }
+
+  /// A file for pages of states of one fold; nil where none may be written. It takes no more once an append has needed
+  /// room, or events were erased.
+  func makeFile(_ folding: Folding, _ cache: PageCache, since erasureCount: Int) -> SpillFile? {
+    guard let space = log.derivedSpace, let name = StateName(folding.withoutTouches.kept) else { return nil }
     let files = StateFiles(log, name)
+    let removalCount = space.removalCount
+    let check = { [log, self] () throws(StoreError) in
+      try log.checkWrites()
+      try space.checkRoom(since: removalCount)
+      guard self.erasureCount == erasureCount else { throw .closed }
+    }
     return SpillFile(
       cache,
-      makeFile: { [log] () throws(StoreError) in
-        try log.checkWrites()
-        try space.checkRoom(since: removalCount)
+      makeFile: { () throws(StoreError) in
+        try check()
         try files.createFolder()
         return try files.scratchFile()
       },
-      write: { [log] (file, bytes, offset) throws(StoreError) in
+      write: { (file, bytes, offset) throws(StoreError) in
         try space.write { () throws(StoreError) in
-          try space.checkRoom(since: removalCount)
-          try log.checkWrites()
+          try check()
           try file.write(bytes, at: offset)
         }
       })
   }
 
-  /// Moves what only the state of a fold has to a file.
-  func spill(_ fold: Fold, to file: SpillFile) {
-    spill(to: file) { () throws(StoreError) in _ = try fold.spill(to: file, over: 0) }
-    count(&fold.state)
-  }
-
-  /// Runs a body that moves pages to a file. What cannot be written stays in memory.
+  /// Runs a body that moves pages to a file. What cannot be written stays where it is.
   func spill(to file: SpillFile, _ body: () throws(StoreError) -> Void) {
     do throws(StoreError) { try body() } catch {
-      if case .full = error { log.derivedSpace?.lacksRoom(for: file.length + UInt64(limit)) }
+      if case .full = error { log.derivedSpace?.lacksRoom(for: UInt64(limit)) }
     }
     guard let lineage = file.lineage, let healing = file.lastHealing else { return }
     state.withLock { state in
@@ -131,9 +139,13 @@ final class PastMemory: StoreAttachment, Sendable {
   }
 }
 
-/// The bytes that one scrubber keeps.
+/// The bytes that one scrubber keeps, or one fold has in addition to its state.
 final class PastShare: Sendable {
+  /// Tells it from all others of the store.
+  let number: Int
   private let bytes = Atomic<Int>(0)
+
+  init(number: Int) { self.number = number }
 
   var byteCount: Int {
     get { bytes.load(ordering: .relaxed) }
@@ -154,11 +166,14 @@ extension PastMemory: DerivedFileUser {
   }
 
   func willErase() {
+    state.withLock { $0.erasureCount += 1 }
     for (lineage, healing) in spilled {
       lineage.staysOpen()
       healing.makeIfFilesGone()
     }
   }
+
+  func didErase() { state.withLock { $0.erasureCount += 1 } }
 
   private var spilled: [(lineage: StateLineage, healing: StateHealing)] {
     state.withLock { state in

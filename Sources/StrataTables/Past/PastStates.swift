@@ -22,8 +22,8 @@ package import StrataLog
 /// On the way of a replay to a sequence, the states 64, 128, 256 … events before it are kept. Going back by d events from
 /// there replays at most max(d, 64) of them, plus those of states that were dropped; going forward replays the events in
 /// between, or fewer if a state on the way was kept. At most `keptCountMax` states are kept, and at most `keptSizeMax`
-/// bytes of them, but always at least one; fewer if states of the past take too much memory in the store together, see
-/// `PastMemory`. Past these limits, the state is dropped whose neighbours are nearest to each
+/// bytes of them, but always at least one. If states of the past take too much memory in the store together, see
+/// `PastMemory`, their pages go to a file, and fewer are kept where that is not enough. Past these limits, the state is dropped whose neighbours are nearest to each
 /// other, relative to its distance from the current position. So the kept states are dense there and get sparser by a
 /// constant factor, like the levels of a skip list.
 package final class PastStates {
@@ -54,6 +54,8 @@ package final class PastStates {
   private var tally = PageTally() { didSet { share.byteCount = tally.bytes } }
   private let memory: PastMemory
   private let share: PastShare
+  /// Where pages go that are too many for memory.
+  private var file: PastFile
   /// Ascending by sequence.
   package private(set) var kept: [Kept] = []
   /// The least head of the log before the events of a kept state were folded.
@@ -77,6 +79,7 @@ package final class PastStates {
     self.view = view
     memory = store.pastMemory
     share = memory.share()
+    file = PastFile(store, folding)
   }
 
   /// The state after a sequence that the log has.
@@ -126,6 +129,7 @@ package final class PastStates {
     kept = []
     tally = PageTally()
     headAtBegin = .max
+    file = PastFile(store, folding)
   }
 }
 
@@ -156,6 +160,7 @@ extension PastStates {
     state.beginLines()
     state.withTable(view.table) { $0.addView(view.definition, on: store.log.options.machine.parallel) }
     state.chain = try store.log.chain(after: target)
+    limitMemory(with: &state, near: sequence)
     return Kept(state: state, isFromHistory: true)
   }
 
@@ -171,14 +176,29 @@ extension PastStates {
     // If this fails, the next call begins with a kept state.
     self.fold = nil
     for stop in Self.stops(from: fold.state.sequence, to: sequence) {
-      _ = try fold.run(through: stop, nil, counting: counter)
+      try run(fold, through: stop)
       guard fold.state.sequence == stop else { throw .closed }
       try fold.findChain()
       fold.addView(view.definition, of: view.table)
+      limitMemory(with: &fold.state, near: sequence)
       keep(Kept(state: fold.state, isFromHistory: isFromHistory), near: sequence)
     }
     self.fold = (fold, isFromHistory)
     return Kept(state: fold.state, isFromHistory: isFromHistory)
+  }
+
+  /// Folds up to a sequence, and moves pages to a file on the way.
+  private func run(_ fold: Fold, through last: UInt64) throws(StoreError) {
+    var pace = PastPace(at: fold.state.sequence, step: memory.step)
+    while true {
+      let step = min(last, max(pace.next, fold.state.sequence))
+      _ = try fold.run(through: step, nil, counting: counter)
+      guard fold.state.sequence == step, step < last else { return }
+      let bytes = fold.state.ownLeafBytes()
+      share.byteCount = tally.bytes + bytes
+      let isSpilled = bytes >= memory.step && memory.isOver && file.spill(fold)
+      pace.look(at: step, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
+    }
   }
 
   /// The sequence from which a replay begins.
@@ -224,19 +244,39 @@ extension PastStates {
   /// The size of all pages of the kept states together, in bytes.
   package var keptSize: Int { tally.bytes }
 
+  /// Moves what only a new state has to a file if states of the past take too much memory, and drops kept ones while that
+  /// is not enough: what they share with it can be moved only then.
+  private func limitMemory(with state: inout TableSet, near focus: UInt64) {
+    func isOver() -> Bool {
+      share.byteCount = tally.bytes + state.ownLeafBytes()
+      return memory.isOver
+    }
+    guard isOver() else { return }
+    file.spill(&state)
+    while isOver(), !kept.isEmpty {
+      drop(at: expendable(near: focus, except: nil))
+      if kept.isEmpty { file.spill(&state) }
+    }
+  }
+
+  private func drop(at index: Int) {
+    for tree in kept.remove(at: index).state.trees { tally.remove(tree) }
+  }
+
   private func keep(_ state: Kept, near focus: UInt64) {
     let place = kept.firstIndex { $0.sequence >= state.sequence } ?? kept.count
     if place < kept.count, kept[place].sequence == state.sequence { return }
     kept.insert(state, at: place)
     for tree in state.state.trees { tally.add(tree) }
     while kept.count > 1, kept.count > Self.keptCountMax || tally.bytes > keptSizeMax || memory.isOver {
-      let thinned = kept.remove(at: expendable(near: focus, except: state.sequence))
-      for tree in thinned.state.trees { tally.remove(tree) }
+      drop(at: expendable(near: focus, except: state.sequence))
     }
   }
 
-  /// The index of the kept state that is least useful. Needs at least two states.
-  private func expendable(near focus: UInt64, except newest: UInt64) -> Int {
+  /// The index of the kept state that is least useful.
+  ///
+  /// - Parameter newest: the sequence of one that stays, next to others.
+  private func expendable(near focus: UInt64, except newest: UInt64?) -> Int {
     // The gap that dropping a state would leave, relative to its distance from the current position.
     func loss(_ index: Int) -> Double {
       let sequence = kept[index].sequence

@@ -6,8 +6,8 @@ internal import StrataLog
 /// Where a fold puts leaves of its trees when there are too many of them for memory. Belongs to one thread at a time.
 ///
 /// Its name is removed when it is created, so nothing is left of it: neither a crash nor an erasure has to know it. A leaf
-/// that a tree replaces leaves its bytes in the file, which only grows; the owner begins again with another one when most
-/// of it is of no use. Leaves are read again through the cache of all saved tables, and one that cannot be read is made
+/// that a tree replaces leaves its bytes in the file, which only grows; the owner begins another one when most of it is of
+/// no use. Leaves are read again through the cache of all saved tables, and one that cannot be read is made
 /// from the log, as a page of a saved state is.
 final class SpillFile {
   private static let number: UInt32 = 1
@@ -36,6 +36,9 @@ final class SpillFile {
 
   /// The states of which it has leaves; nil before the first one.
   var lineage: StateLineage? { reader?.lineage }
+
+  /// Whether the file gave way: it takes nothing more.
+  var isClosed: Bool { lineage?.isClosed ?? false }
 
   /// Whether a leaf could not be read.
   var isDamaged: Bool { faults.withLock { $0.count > 0 } }
@@ -77,6 +80,20 @@ final class SpillFile {
     _ tree: inout Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
   ) throws(StoreError) {
     guard !tree.isEmpty else { return }
+    try tree.spill(to: writer(of: tree, healing, isValid))
+  }
+
+  /// Takes over the leaves of a tree that are in other files.
+  func move(
+    _ tree: Tree, from lineages: [StateLineage], _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+  ) throws(StoreError) {
+    guard !tree.isEmpty else { return }
+    try tree.moveLeaves(from: lineages, to: writer(of: tree, healing, isValid))
+  }
+
+  private func writer(
+    of tree: Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+  ) throws(StoreError) -> SpillWriter {
     let reader: StateReader
     if let known = self.reader {
       reader = known
@@ -85,7 +102,7 @@ final class SpillFile {
       self.reader = reader
     }
     guard let file = reader.file(Self.number) else { throw .closed }
-    try tree.spill(to: SpillWriter(self, file, Self.number, reader.source(of: tree, healing, isValid)))
+    return SpillWriter(self, file, Self.number, reader.source(of: tree, healing, isValid))
   }
 }
 
@@ -101,6 +118,8 @@ final class SpillWriter {
   private var buffer = RawBuffer(capacity: 1 << 16)
   /// The leaves whose bytes are in the buffer, with the page that has them.
   private var waiting: [(parent: PageRef, index: Int, part: PagePart)] = []
+  /// The stubs of leaves whose bytes are in the buffer, with their new place.
+  private var moved: [(stub: PageRef, place: StoredPlace)] = []
 
   fileprivate init(_ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource) {
     (self.owner, self.file, self.number, self.source) = (owner, file, number, source)
@@ -110,13 +129,7 @@ final class SpillWriter {
   func append(
     _ leaf: PageRef, _ index: Int, of parent: PageRef, low: [UInt8]?, high: [UInt8]?
   ) throws(StoreError) {
-    raw.removeAll()
-    StatePage.encode(leaf, to: &raw)
-    let start = buffer.count
-    let checksum = StatePage.appendRecord(raw.bytes, to: &buffer)
-    let place = StoredPlace(
-      file: number, offset: owner.length + UInt64(start),
-      length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
+    let place = appendRecord(of: leaf)
     // A tree may be a part of the one that pages are made from again, so a leaf at its edge says what its keys are.
     var key = KeyBuffer()
     let part = PagePart(
@@ -127,9 +140,30 @@ final class SpillWriter {
     if buffer.count >= Self.stepLength { try flush() }
   }
 
-  /// Writes what is in the buffer. If that fails, its leaves stay in memory.
+  /// Appends a leaf that is in another file, unless it is lost there.
+  func append(moved stub: PageRef) throws(StoreError) {
+    do {
+      let reads = PageReads()
+      defer { withExtendedLifetime(reads) {} }
+      guard let leaf = try? stub.loadedOrLoss() else { return }
+      moved.append((stub, appendRecord(of: leaf)))
+    }
+    if buffer.count >= Self.stepLength { try flush() }
+  }
+
+  private func appendRecord(of leaf: PageRef) -> StoredPlace {
+    raw.removeAll()
+    StatePage.encode(leaf, to: &raw)
+    let start = buffer.count
+    let checksum = StatePage.appendRecord(raw.bytes, to: &buffer)
+    return StoredPlace(
+      file: number, offset: owner.length + UInt64(start),
+      length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
+  }
+
+  /// Writes what is in the buffer. If that fails, its leaves stay where they are.
   func flush() throws(StoreError) {
-    guard !waiting.isEmpty else { return }
+    guard !buffer.bytes.isEmpty else { return }
     try owner.write(file, buffer.bytes, Int64(owner.length))
     owner.length += UInt64(buffer.count)
     buffer.removeAll()
@@ -142,5 +176,7 @@ final class SpillWriter {
       source.cache.add(PageStub.of(stub.header))
     }
     waiting.removeAll()
+    for (stub, place) in moved { stub.move(to: place, source) }
+    moved.removeAll()
   }
 }

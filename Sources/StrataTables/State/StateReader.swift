@@ -13,6 +13,7 @@ final class StateLineage: Sendable {
   let counts: Lock<StateReader.Loaded>
   private let readers = Lock<[Entry]>([])
   private let mayGiveWay = Lock(true)
+  private let closed = Lock(false)
 
   init(counts: Lock<StateReader.Loaded>? = nil) { self.counts = counts ?? Lock(StateReader.Loaded()) }
 
@@ -23,11 +24,15 @@ final class StateLineage: Sendable {
     }
   }
 
+  /// Whether the files gave way.
+  var isClosed: Bool { closed.withLock { $0 } }
+
   var givesWay: Bool { mayGiveWay.withLock { $0 } }
 
   /// Closes the files of all states, so that the disk has their room. What is read from them later is folded again.
   func giveWay() {
     guard givesWay else { return }
+    closed.withLock { $0 = true }
     for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
   }
 

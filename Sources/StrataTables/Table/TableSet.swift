@@ -77,6 +77,14 @@ package struct TableSet: Sendable {
     }
   }
 
+  /// Moves leaves to a file that are in others, for all states that have them.
+  func move(from lineages: [StateLineage], to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
+    var set = self
+    try set.forEachTree { (tree, table, part) throws(StoreError) in
+      try file.move(tree, from: lineages, healing.healing(table, part), part.check)
+    }
+  }
+
   /// The table with a name; an empty one if nothing was written to it.
   package subscript(name: String) -> Table {
     index(ofTable: name).map { tables[$0] } ?? Table(name: name, recordsTouches: recordsTouches)

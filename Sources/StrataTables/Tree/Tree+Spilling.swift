@@ -21,6 +21,21 @@ extension Tree {
     return PageReads.of(root) { PageRef(root).byteCount(in: lineage) }
   }
 
+  /// The bytes of the leaves that are in memory only, whoever has them. O(pages in memory).
+  var unstoredLeafBytes: Int {
+    guard let root else { return 0 }
+    return withExtendedLifetime(root) { PageRef(root).unstoredLeafBytes() }
+  }
+
+  /// Hands over each leaf that is in the files of some lineages, whoever else has it. Its stub stays, and says where the
+  /// leaf is now, once its bytes are there. O(pages in memory), and the bytes of the leaves.
+  func moveLeaves(from lineages: [StateLineage], to writer: SpillWriter) throws(StoreError) {
+    guard let root else { return }
+    defer { withExtendedLifetime(root) {} }
+    try PageRef(root).moveLeaves(from: lineages, to: writer)
+    try writer.flush()
+  }
+
   /// Hands over each leaf that is in memory only, without those that another tree has too. Stubs take the place of
   /// leaves once their bytes are in the file. O(inner pages in memory), and the bytes of the leaves.
   mutating func spill(to writer: SpillWriter) throws(StoreError) {
@@ -52,6 +67,21 @@ extension PageRef {
     if isLeaf { return isStub ? storedLength(in: lineage) : 0 }
     guard let page = loadedPage else { return 0 }
     return (0..<page.count).reduce(0) { $0 + page.link($1).byteCount(in: lineage) }
+  }
+
+  fileprivate func unstoredLeafBytes() -> Int {
+    guard !isStub else { return 0 }
+    return isLeaf ? allocatedBytes : (0..<count).reduce(0) { $0 + link($1).unstoredLeafBytes() }
+  }
+
+  fileprivate func moveLeaves(from lineages: [StateLineage], to writer: SpillWriter) throws(StoreError) {
+    if isLeaf {
+      guard isStub, lineages.contains(where: { storedLength(in: $0) > 0 }) else { return }
+      return try writer.append(moved: self)
+    }
+    // Inner pages stay in memory, and what is below one that was never read was never changed.
+    guard let page = loadedPage else { return }
+    for index in 0..<page.count { try page.link(index).moveLeaves(from: lineages, to: writer) }
   }
 
   /// - Parameters:

@@ -127,6 +127,8 @@ internal import Testing
   {
     var options = StateStore.options()
     options.history = .all
+    // No page of a state goes to a file.
+    options.unsavedSize = 1 << 24
     options.runLimits.changeCountMax = 64
     options.runLimits.baseChangeCountMin = 500
     let store = try StateStore.open(SimulatedDisk(), options: options)
@@ -157,6 +159,8 @@ internal import Testing
   @Test func `the way that costs least is taken, by the numbers of events and of rows`() throws {
     var options = StateStore.options()
     options.history = .all
+    // No page of a state goes to a file.
+    options.unsavedSize = 1 << 24
     options.runLimits.changeCountMax = 64
     let store = try StateStore.open(SimulatedDisk(), options: options)
     for number in 0..<3_000 { try store.put("\(number % 500)", ["n": .int(Int64(number))]) }
