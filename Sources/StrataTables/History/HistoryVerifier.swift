@@ -33,6 +33,8 @@ package struct HistoryVerifier {
           ? [] : [finding(folder, StoreLayout.manifestFile, "the file is missing or cannot be opened")]
       }
       opened.file.close()
+      // It may go up to events that were appended since the log was opened.
+      try? log.refresh()
       let findings = try check(opened.manifest, files, folder)
       if findings.isEmpty { return [] }
       // A writer beside this check may have replaced the runs while they were read.

@@ -29,6 +29,8 @@ package struct StateVerifier {
     // A writer beside this check may replace the state while it is read.
     for _ in 0..<4 {
       let slots = files.slots()
+      // The state may be of events that were appended since the log was opened.
+      try? log.refresh()
       guard let slot = slots.first else {
         // Before its first checkpoint is done, a folder has no state.
         return try files.pageFiles().count > 1

@@ -264,6 +264,32 @@ struct ImportTimeTests {
     }
   }
 
+  @Test func `the latest time that a store has is that of a scan of all appends`() async throws {
+    let seed =
+      ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    for run in 1...20 {
+      let folder = try SampleFolder()
+      let store = try await folder.open(segmentSize: [8 << 10, 1 << 20].randomElement(using: &random)!)
+      var times: [Int64] = []
+      let aheadIn = Int.random(in: 2...60, using: &random)
+      for number in 0..<150 {
+        let isAhead = Int.random(in: 0..<aheadIn, using: &random) == 0
+        let time = Timestamp(nanoseconds: .random(in: 0...100, using: &random) + (isAhead ? 1_000 : 0))
+        let isOwn = Int.random(in: 0..<10, using: &random) == 0
+        try await store.append(
+          [NewEvent("$put", in: StreamName(category: isOwn ? "$own" : "t", id: "\(number % 9)"), ["n": 1])],
+          time: time)
+        if !isOwn { times.append(time.nanoseconds) }
+      }
+      for limit in [-1, 40, 100, 1_000, 1_050, .max] as [Int64] {
+        let found = try store.latestOwnTime { $0 > limit }
+        #expect(found == times.filter { $0 <= limit }.max(), "seed \(seed), run \(run), limit \(limit)")
+      }
+      try await store.close()
+    }
+  }
+
   @Test func `the order of times is that of a scan of all times before, for times that jump both ways`() {
     let seed =
       ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)

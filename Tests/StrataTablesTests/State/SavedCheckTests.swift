@@ -66,6 +66,23 @@ internal import Testing
     #expect(try Self.findings(disk) == [])
   }
 
+  @Test func `What a writer saves after a reader opened the log is of events that the log has`() throws {
+    let disk = SimulatedDisk()
+    let store = try StateStore.open(disk, options: Self.options())
+    var events = StateEvents(seed: 6)
+    for _ in 0..<20 { try events.append(to: store) }
+    let reader = try StateStore.open(disk, .readOnly, options: Self.options(saves: false))
+    for _ in 0..<20 { try events.append(to: store) }
+    let projector = store.projector(StateStore.documents)
+    try projector.save(isForced: true)
+    try projector.historian?.recordBlocking(writesRest: true)
+    #expect(disk.historyPaths.count > 1)
+    #expect(try StateVerifier(reader.log).run() == [])
+    #expect(try HistoryVerifier(reader.log).run() == [])
+    try reader.closeBlocking()
+    try store.closeBlocking()
+  }
+
   @Test func `What is damaged of a history is named with its file, and a missing file too`() throws {
     let (origin, _) = try Self.filled(seed: 5)
     for path in origin.historyPaths {

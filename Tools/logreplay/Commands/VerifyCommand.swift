@@ -64,22 +64,33 @@ struct VerifyCommand: BlockingCommand {
   private func check() throws(CommandFailure) -> VerifyReport {
     let bar = ProgressBar("verify")
     defer { bar.finish() }
+    var report: VerifyReport
     do throws(StoreError) {
       var verifier = LogVerifier(PosixFileSystem(), path: target.store, depth: quick ? .quick : .full) {
         bar.update($0, of: $1)
       }
-      var report = try verifier.run()
+      report = try verifier.run()
       if deep {
         report.findings += try IndexVerifier(PosixFileSystem(), path: target.store)
           .run(skipping: Set(report.findings.map(\.file)))
-        // A store that cannot be opened has findings already.
-        if let opened = try? OpenedStore.open(target.store) {
-          report.findings += try StateVerifier(opened.log).run()
-          report.findings += try HistoryVerifier(opened.log).run()
-        }
       }
-      return report
     } catch { throw CommandFailure(reading: target.store, error) }
+    if deep, let opened = try open(report) {
+      do throws(StoreError) {
+        report.findings += try StateVerifier(opened.log).run()
+        report.findings += try HistoryVerifier(opened.log).run()
+      } catch { throw opened.failure(error) }
+    }
+    return report
+  }
+
+  /// The store; nil if it cannot be opened because of what was found in it.
+  private func open(_ report: VerifyReport) throws(CommandFailure) -> OpenedStore? {
+    do throws(CommandFailure) { return try OpenedStore.open(target.store) } catch {
+      let isDamage = error.code == ExitStatus.corrupt || error.code == ExitStatus.unsupported
+      guard isDamage, !report.isFine else { throw error }
+      return nil
+    }
   }
 }
 
