@@ -59,6 +59,8 @@ enum StateStore {
     // Small enough that pages are dropped all the time.
     options.pageCacheSize = 10_000
     options.readersSaveStates = false
+    // A thread that waits for a processor makes no view leave its fold.
+    options.viewBudget = .seconds(3_600)
     return options
   }
 
