@@ -184,7 +184,9 @@ extension Projector {
       guard let entry = state.followers[key], entry.follower === follower,
         follower.head == state.folded.head
       else { return ([], false, state.drop(follower, key), nil) }
-      if state.origin.other != nil, !view.problems.isEmpty, view.problems.count == follower.rows.count {
+      if state.origin.other != nil, view.items.count == 0, !view.problems.isEmpty,
+        view.problems.count == follower.rows.count
+      {
         // The pass that begins now replaces all rows.
         state.isUnreadable = true
         state.followers[key] = nil
