@@ -292,7 +292,8 @@ internal import Testing
       }
       for fetch in fetches { _ = try? await fetch.value }
       let projector = store.projector(.documents(only: nil))
-      #expect(projector.state.withLock { $0.waiters.isEmpty && $0.followers.values.allSatisfy { !$0.isRunning } })
+      #expect(
+        projector.state.withLock { $0.waiters.isEmpty && $0.followers.values.allSatisfy { !$0.isRunning } })
       try await store.close()
     }
   }
