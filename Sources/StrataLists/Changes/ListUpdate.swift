@@ -7,8 +7,11 @@ public import StrataEvents
 /// A live list makes them. A test without one makes its own, of two snapshots of a store in memory:
 ///
 /// ```swift
-/// let update = ListUpdate(
-///   reason: .changed, before: old, after: new, changes: ListChanges(from: old, to: new))
+/// typealias Incidents = ListSnapshot<Incident, String>
+///
+/// func update(from old: Incidents, to new: Incidents) -> ListUpdate<Incident, String> {
+///   ListUpdate(reason: .changed, before: old, after: new, changes: ListChanges(from: old, to: new))
+/// }
 /// ```
 public struct ListUpdate<Item: Identifiable & Sendable, Section: Hashable & Sendable>: Sendable
 where Item.ID: DocumentID {

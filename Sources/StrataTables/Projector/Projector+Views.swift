@@ -56,8 +56,8 @@ extension Projector {
     }
   }
 
-  /// Adds the views to a fold that are of its rows as they are, and as they were published: whoever takes over finds them
-  /// there. No code of the program is called.
+  /// Adds the views to a fold that are of its rows as they are, and as they were published: the fold that goes on finds
+  /// them there. No code of the program is called.
   ///
   /// - Parameter isSaved: whether the state is saved, for which the views are needed at once.
   func takeInFollowers(_ fold: Fold, _ own: Exclusive, isSaved: Bool = false) {

@@ -12,7 +12,7 @@ internal import StrataLog
 extension Projector {
   /// What was seen of the fold.
   struct Watched {
-    /// After so many folds that were given up, no view that calls the program's code joins the fold any longer: each of
+    /// Once that many folds were given up, no view that calls the program's code joins the fold any longer: each of
     /// those folds keeps a thread for as long as its call does not return.
     static let givenUpCountMax = 4
     /// The looks without a fold after which nothing looks any longer.

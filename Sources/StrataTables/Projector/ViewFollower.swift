@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// It works in slices of its own, and calls the program's code for each row outside of every lock and of every read of a
 /// tree: a call that takes long, or never returns, keeps its own thread and nothing else. Belongs to the thread that runs
-/// its slice, and between slices to whoever has the projector's lock; `progress` may be read by any thread.
+/// its slice, and between slices to the thread that has the projector's lock; `progress` may be read by any thread.
 final class ViewFollower: @unchecked Sendable {
   /// The number of differences between two versions that are looked up at once.
   private static let differenceCountMax = 65_536
@@ -35,6 +35,7 @@ final class ViewFollower: @unchecked Sendable {
   private var differences = Differences()
   private var keys = ViewScratch()
   private let building = Lock<ViewBuilding?>(nil)
+  private var hasBuilt = false
   private let followed = Atomic(0)
   private let followedMax = Atomic(0)
 
@@ -87,6 +88,11 @@ final class ViewFollower: @unchecked Sendable {
       guard let built = building.goOn(slice) else { return false }
       (view, rows) = (built, building.rows)
       self.building.withLock { $0 = nil }
+      // What came while it was first built is in it before it is shown, as far as it has come by now.
+      if !hasBuilt {
+        (hasBuilt, target) = (true, nil)
+        return false
+      }
     }
     return follow(now)
   }

@@ -21,13 +21,13 @@ extension Tree {
     return PageReads.of(root) { PageRef(root).byteCount(in: lineage) }
   }
 
-  /// The bytes of the leaves that are in memory only, whoever has them. O(pages in memory).
+  /// The bytes of the leaves that are in memory only, also of those that others share. O(pages in memory).
   var unstoredLeafBytes: Int {
     guard let root else { return 0 }
     return withExtendedLifetime(root) { PageRef(root).unstoredLeafBytes() }
   }
 
-  /// Hands over each leaf that is in the files of some lineages, whoever else has it. Its stub stays, and says where the
+  /// Hands over each leaf that is in the files of some lineages, also if others share it. Its stub stays, and says where the
   /// leaf is now, once its bytes are there. O(pages in memory), and the bytes of the leaves.
   func moveLeaves(from lineages: [StateLineage], to writer: SpillWriter) throws(StoreError) {
     guard let root else { return }
