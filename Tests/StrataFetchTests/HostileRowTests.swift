@@ -206,7 +206,8 @@ private struct Keyed: Codable, Identifiable, Sendable {
       let list = FetchController(request, from: store.documents("v"))
       let snapshot = try await list.performFetch()
       #expect(snapshot.contains("text") && snapshot.contains("nan") && !snapshot.contains("array"))
-      #expect(snapshot.numberOfItems + snapshot.numberOfProblems == 11)
+      // Those that are too long are shown by their beginning, and are problems too.
+      #expect(snapshot.numberOfItems == 9 && snapshot.numberOfProblems == 5)
       #expect(Set(snapshot.problems.map(\.id)).isSuperset(of: ["array", "object", "huge"]))
       #expect(snapshot.sectionIdentifier(containingItem: "int") == 0)
       #expect(snapshot.sectionIdentifier(containingItem: "zero") == 0)

@@ -206,8 +206,10 @@ internal import Testing
         #expect(store.memory().pastByteCount <= Self.limit + Self.limit / 4)
       }
     }
-    let sizes = walks.map(\.keptSize)
-    #expect(store.memory().pastByteCount == sizes.reduce(0, +))
+    withExtendedLifetime(walks) {
+      let sizes = walks.map(\.keptSize)
+      #expect(store.memory().pastByteCount == sizes.reduce(0, +))
+    }
     try store.closeBlocking()
   }
 

@@ -274,7 +274,8 @@ import Testing
     let recovery = try EventStore.recoverBlocking(disk, from: "/store", into: "/new", on: disk)
     #expect(recovery.losses.map(\.first) == [2] && recovery.lostCount == 1)
     let new = try EventStore.open(disk, path: "/new", .readOnly, options: StoreOptions())
-    #expect(try new.eventsBlocking(in: "a/1").map(\.time.nanoseconds) == [10, 100])
+    #expect(try new.appendBlocking(holding: 3)?.time.nanoseconds == 100)
+    #expect(try new.eventsBlocking(in: "a/1").map(\.time.nanoseconds) == [10, 50])
     try new.closeBlocking()
   }
 

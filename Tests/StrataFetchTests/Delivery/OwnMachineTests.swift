@@ -56,9 +56,10 @@ internal import Testing
     var expected: Set<String> = [
       "strata-open", "strata-commit", "strata-io", "strata-fold", "strata-follow", "strata-past",
       "strata-scrub",
-      "strata-seal", "strata-erase", "strata-close", "strata-index",
+      "strata-seal", "strata-erase", "strata-close", "strata-index", "strata-view",
     ]
     if DedicatedThread.processorCount > 1 { expected.insert("strata-parallel") }
-    #expect(names.withLock { $0 } == expected)
+    // Only a long step is watched, and only a fold of lists is saved on a thread of its own.
+    #expect(names.withLock { $0.subtracting(["strata-save", "strata-watch"]) } == expected)
   }
 }

@@ -172,7 +172,13 @@ internal import Testing
         .array([1]), "x", ["a": 1], .string(String(repeating: "y", count: 40_000)), .double(2), 2,
       ])
     let snapshot = try await FetchController(fields, from: board.store.documents("ticket")).performFetch()
-    #expect(snapshot.sectionIdentifiers == [2, "b", "c", "x"])
+    #expect(snapshot.sectionIdentifiers.dropLast() == [2, "b", "c", "x"])
+    // One that is too long is declared by its beginning, as rows have it.
+    guard case .string(let long)? = snapshot.sectionIdentifiers.last else {
+      Issue.record("the long section is not there")
+      return
+    }
+    #expect(long.hasPrefix("yyyy") && long.utf8.count <= 32_000)
     for order in [ListSectionOrder<String?>.first, .count] {
       let list = try await board.show(base.keepingEmpty(["z", "a", nil]).sectionsOrdered(by: order))
       let filled: [String?] = order == .first ? ["b", "c"] : ["c", "b"]

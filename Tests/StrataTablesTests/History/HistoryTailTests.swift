@@ -71,6 +71,8 @@ internal import Testing
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     var options = StateStore.options()
     options.history = .all
+    // The states that are kept on the way stay in memory.
+    options.unsavedSize = 64 << 20
     let store = try StateStore.open(SimulatedDisk(), options: options)
     let historian = try #require(store.projector(StateStore.documents).historian)
     let definition = StateKeptViewTests.definition("kept", .key, calls: .none)
