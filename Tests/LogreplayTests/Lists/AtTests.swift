@@ -290,10 +290,10 @@ struct AtTests {
     }
     for points in ["1..head", "2..4"] {
       let diff = try await run("diff", points)
-      #expect(diff.code == 3 && diff.errors.contains("1 row is left out at seq 1"), "\(diff.errors)")
+      #expect(diff.code == 3 && diff.errors.contains("1 row is left out at seq"), "\(diff.errors)")
       #expect(diff.errors.contains("t/a: "))
     }
-    let shown = try await run("diff", "4..5")
+    let shown = try await run("diff", "5..head")
     #expect(shown.code == 0 && shown.errors.contains("3 rows have keys too long"), "\(shown.errors)")
     for command in [["at"], ["follow", "--until-caught-up"]] {
       let outcome = try await LogreplayProcess(

@@ -323,7 +323,7 @@ extension StoreFiles {
     var line: [(String, DocumentValue)] = [
       ("schema", 1), ("sequence", DocumentValue(event.sequence)),
       ("append", [DocumentValue(append.sequences.lowerBound), DocumentValue(append.sequences.upperBound)]),
-      ("time", .string(event.time.description)), ("stream", .string(event.stream.text)),
+      ("time", .string(append.time.description)), ("stream", .string(event.stream.text)),
       ("version", DocumentValue(event.revision)), ("type", .string(event.type)),
       ("id", append.id.map { .string($0) } ?? .null), ("metadata", .object(try event.metadata())),
       ("codec", .string(codecs[event.payload.codec]!)), ("payload", payload),
