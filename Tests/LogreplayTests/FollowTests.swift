@@ -93,7 +93,8 @@ struct FollowTests {
     let store = try await folder.open()
     // Each letter leads to another set of some four thousand states.
     var random = SeededGenerator(seed: 1)
-    let letters = (0..<300_000).map { _ in Bool.random(using: &random) ? UInt8(ascii: "a") : UInt8(ascii: "b") }
+    let letters = (0..<300_000).map { _ in Bool.random(using: &random) ? UInt8(ascii: "a") : UInt8(ascii: "b")
+    }
     try await store.append([NewEvent("t", in: "s/1", .string(String(decoding: letters, as: UTF8.self)))])
     try await store.close()
     for format in ["short", "jsonl"] {
