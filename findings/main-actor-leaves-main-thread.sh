@@ -9,6 +9,7 @@
 #     before the first await: main thread true
 #     after it: main thread false
 set -euo pipefail
+swiftc --version 2>&1 | grep -q 'Swift version 6\.3\.1 ' || { echo "this is of Swift 6.3.1: put it on the PATH" >&2; exit 69; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

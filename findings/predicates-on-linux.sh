@@ -10,6 +10,7 @@
 #     rank 2 above the object's 1: true, after the object is set to 5: false
 #     localizedStandardContains: type 'PredicateExpressions' has no member 'build_localizedStandardContains'
 set -euo pipefail
+swiftc --version 2>&1 | grep -q 'Swift version 6\.3\.1 ' || { echo "this is of Swift 6.3.1: put it on the PATH" >&2; exit 69; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
