@@ -186,7 +186,10 @@ struct ImportGitPullTests {
       ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)
     var merges = 0
-    for round in 0..<Self.rounds {
+    var round = 0
+    // Few rounds may have hardly any merge.
+    while round < Self.rounds || merges < Self.rounds / 4 {
+      defer { round += 1 }
       let folder = try ImportFolder()
       let sample = try ImportGitSample(folder)
       var graph = Graph()
@@ -240,6 +243,5 @@ struct ImportGitPullTests {
         #expect(try state.listing() == listing, "seed \(seed), round \(round), \(append.id ?? "")")
       }
     }
-    #expect(merges > Self.rounds / 4, "seed \(seed)")
   }
 }
