@@ -206,7 +206,7 @@ struct ImportProcessTests {
   }
 
   @Test func `the bar says how much is done, how fast, and how long it will take`() {
-    let progress = ImportProgress(unit: "lines", isTerminal: true)
+    let progress = TransferProgress(unit: "lines", isTerminal: true)
     #expect(progress.text(10, fraction: nil).hasPrefix("10 lines, "))
     #expect(progress.text(10, fraction: 0.5).hasPrefix("[###############---------------] 50 %  10 lines, "))
     #expect(progress.text(10, fraction: 0.5).hasSuffix("s left"))

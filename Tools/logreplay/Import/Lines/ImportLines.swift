@@ -32,7 +32,7 @@ final class ImportLines {
   let store: EventStore
   let note: (String) -> Void
   var report = ImportReport()
-  var progress: ImportProgress
+  var progress: TransferProgress
   private let run: AppendRun
   private var known: ImportKnownLines
   private var encoder: ImportLineEncoder
@@ -49,7 +49,7 @@ final class ImportLines {
     self.input = input
     self.store = store
     self.note = note
-    progress = ImportProgress(unit: "lines")
+    progress = TransferProgress(unit: "lines")
     encoder = ImportLineEncoder(choices, options: store.log.options)
     kinds = ImportIDKinds(table: choices.table, idField: choices.idField)
     self.known = known
