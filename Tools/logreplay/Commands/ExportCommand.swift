@@ -12,8 +12,10 @@ struct ExportCommand: BlockingCommand, PointCommand {
     commandName: "export",
     abstract: "Writes the events of a store, or its tables at a point, for other programs or another store.",
     discussion: """
-      With --events, the events of the range are written as lines of JSON, without loss: imported into an empty store, \
-      they give the same events with the same chain. With --table, the rows of tables are written as they are at the \
+      With --events, the events of the range are written as lines of JSON, without loss: an export of all events, \
+      imported into an empty store by `import --events`, gives it the same events with the same times, ids and chain. \
+      The range must begin and end between two appends. --stream, --category and --type choose events; what they leave \
+      out is missing in the chain, so that the lines are added to a store and do not become the same one. With --table, the rows of tables are written as they are at the \
       end of the range.
 
       TO is a file, or - for standard output. A name that ends in .gz is compressed with gzip. A file is written under \
@@ -44,6 +46,7 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
 
+  @OptionGroup var choice: ExportEventOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
@@ -52,15 +55,22 @@ struct ExportCommand: BlockingCommand, PointCommand {
         ExitStatus.usage, events ? "--events and --table are two exports" : "nothing to export is given",
         next: "give --events, or --table with the name of a table")
     }
+    guard events || choice.isEmpty else {
+      throw CommandFailure(
+        ExitStatus.usage, "--stream, --category and --type choose events",
+        next: "leave them out, or give --events")
+    }
+    let selection = try choice.selection()
     let points = try PointRange(range, times: TimeText(zone: output.zone))
     let opened = try OpenedStore.open(source.store)
     let resolver = PointResolver(store: opened)
     let request = ExportRequest(
       opened: opened, resolver: resolver, from: try points.from.map { try resolver.resolve($0) },
       to: try points.to.map { try resolver.resolve($0) } ?? resolver.head(), target: target,
-      format: format ?? ExportFormat(endingOf: target), replaces: force, output: output)
+      format: format ?? ExportFormat(endingOf: target), replaces: force, output: output,
+      hasOpenEnd: points.to == nil)
     if events {
-      try ExportEvents(request: request).run()
+      try ExportEvents(request: request, selection: selection).run()
     } else {
       try ExportTables(request: request, tables: table).run()
     }

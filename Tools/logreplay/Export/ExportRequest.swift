@@ -37,4 +37,6 @@ struct ExportRequest {
   /// Whether a file that has the target's name is replaced.
   let replaces: Bool
   let output: OutputOptions
+  /// Whether the command named no end, so that damage after the end of the log would be an error.
+  let hasOpenEnd: Bool
 }
