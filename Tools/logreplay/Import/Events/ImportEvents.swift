@@ -35,7 +35,7 @@ struct ImportEvents {
       throw CommandFailure(error)
     }
     if source == nil,
-      try input.peek(EventLineFormat.opening.utf8.count).lendBytes({ !EventLineFormat.isExport($0) })
+      try input.peek().lendBytes({ !EventLineFormat.isExport($0) })
     {
       note(
         "\(input.name) without --source: appends without an id get none, so importing the lines again appends them "
@@ -91,7 +91,7 @@ struct ImportEvents {
     report.first = events.sequences?.lowerBound
     report.last = events.sequences?.upperBound
     report.events = ImportEventCounts(events: events)
-    report.isPart = input.hasMoreThanGzip
+    report.isPart = input.rest != nil
     if events.openOrdersLeftOut > 0 {
       note(
         "logreplay: warning: the export has \(counted(events.openOrdersLeftOut, "order")) to erase that was not carried "
@@ -101,16 +101,5 @@ struct ImportEvents {
       note("logreplay: \(PeopleText.printable(input.name)) has no events")
     }
     return report
-  }
-}
-
-extension ImportInput {
-  /// Throws if the input is an export of events, which is not imported as rows.
-  func refuseExport() throws(CommandFailure) {
-    let beginning = try peek(EventLineFormat.opening.utf8.count)
-    guard beginning.lendBytes({ EventLineFormat.isExport($0) }) else { return }
-    throw CommandFailure(
-      ExitStatus.usage, "the input is an export of events, and its lines are no rows", at: name,
-      next: "import it with: logreplay import STORE \(name == "standard input" ? "-" : name) --events")
   }
 }
