@@ -31,6 +31,7 @@ enum CommandEnding {
     // A parent may leave SIGCHLD ignored, and the system then reports no child's exit code.
     signal(SIGCHLD, SIG_DFL)
     signal(SIGINT) { _ in
+      ExportTarget.removeUnfinished()
       Pager.finish()
       _exit(ExitStatus.interrupted)
     }

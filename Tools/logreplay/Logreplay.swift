@@ -16,6 +16,7 @@ struct Logreplay: AsyncParsableCommand {
     version: "\(version), store format \(FormatLimits.major).\(FormatLimits.minor)",
     subcommands: [
       ImportCommand.self,
+      ExportCommand.self,
       InfoCommand.self,
       LogCommand.self,
       ShowCommand.self,

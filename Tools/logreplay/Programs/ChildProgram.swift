@@ -1,4 +1,4 @@
-// A child process: git or gzip, whose output is read as it arrives, or a program of the user.
+// A child process: git, gzip or sqlite3, whose output is read as it arrives, or a program of the user.
 
 internal import StrataBase
 internal import StrataLog
@@ -29,9 +29,12 @@ final class ChildProgram {
   }
 
   /// Where a child's output goes.
-  enum Output {
+  enum Output: Equatable {
     /// Standard output to a pipe, with `output` as its read end. Standard error is kept for messages.
     case pipe
+    /// Standard output to an open file; the child gets a duplicate of its descriptor. Standard error is kept for
+    /// messages.
+    case file(Int32)
     /// Both to the standard error of this process.
     case standardError
   }
@@ -72,11 +75,16 @@ final class ChildProgram {
       childInput = read
     }
     defer { if ownsChildInput { close(childInput) } }
-    errors = target == .pipe ? Self.makeScratchFile() : -1
+    errors = target == .standardError ? -1 : Self.makeScratchFile()
+    let childOutput =
+      switch target {
+      case .pipe: outputWrite
+      case .file(let file): file
+      case .standardError: STDERR_FILENO
+      }
     let code = Self.spawn(
-      [program] + arguments, environment, input: childInput,
-      output: target == .pipe ? outputWrite : STDERR_FILENO,
-      errors: target == .pipe ? errors : STDERR_FILENO, &process)
+      [program] + arguments, environment, input: childInput, output: childOutput,
+      errors: errors < 0 ? STDERR_FILENO : errors, &process)
     guard code == 0 else {
       // There is no process, and `deinit` must not wait for one.
       end = .code(code)

@@ -35,7 +35,7 @@ final class ImportGitHistory {
   private var future = ImportFutureTime(now: systemNanoseconds())
   private var report = ImportReport(unit: "commits")
   private var counts = ImportGitCounts()
-  private var progress = ImportProgress(unit: "commits")
+  private var progress = TransferProgress(unit: "commits")
   /// The number of commits in the history, counted before any is read.
   private var count: UInt64 = 0
   /// The last commit that was read, or that the store has, and its own time.

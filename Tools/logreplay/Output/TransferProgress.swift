@@ -1,4 +1,4 @@
-// A progress bar for imports, shown only on a terminal.
+// A progress bar for imports and exports, shown only on a terminal.
 
 internal import StrataBase
 
@@ -10,8 +10,8 @@ internal import StrataBase
   internal import Glibc
 #endif
 
-/// Shows the progress of an import up to ten times a second. Shows nothing if standard error is not a terminal.
-struct ImportProgress {
+/// Shows the progress of an import or an export up to ten times a second. Shows nothing if standard error is not a terminal.
+struct TransferProgress {
   private let unit: String
   private let isShown: Bool
   private let began = MonotonicTime.now()

@@ -1,0 +1,42 @@
+// What a command exports, from where and how far.
+
+internal import StrataEvents
+internal import StrataLog
+
+/// The format of an export, as `--format` names it.
+enum ExportFormat: String, CaseIterable {
+  case jsonl, csv, sqlite, sql
+
+  /// The format that the ending of a name stands for, before `.gz`; nil for any other name.
+  init?(endingOf name: String) {
+    let name = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+    let file = name.split(separator: "/").last ?? ""
+    guard let dot = file.lastIndex(of: ".") else { return nil }
+    switch file[file.index(after: dot)...] {
+    case "jsonl", "ndjson", "json": self = .jsonl
+    case "csv": self = .csv
+    case "sqlite", "sqlite3", "db": self = .sqlite
+    case "sql": self = .sql
+    default: return nil
+    }
+  }
+}
+
+/// A store that is open for reading, and the part of it that is exported.
+struct ExportRequest {
+  let opened: OpenedStore
+  let resolver: PointResolver
+  /// The point after which the export begins; nil if the command named none, and so the beginning of the log.
+  let from: ResolvedPoint?
+  /// The point at which the export ends, and its state for tables.
+  let to: ResolvedPoint
+  /// The path to write to, or `-`.
+  let target: String
+  /// The format that `--format` names, or the ending of the target's name; nil if neither says one.
+  let format: ExportFormat?
+  /// Whether a file that has the target's name is replaced.
+  let replaces: Bool
+  let output: OutputOptions
+  /// Whether the command named no end, so that damage after the end of the log would be an error.
+  let hasOpenEnd: Bool
+}
