@@ -74,7 +74,7 @@ package final class EventImporter: @unchecked Sendable {
   /// Takes the next bytes of the input, of any number of lines.
   package func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     var rest = bytes
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = rest.firstLineFeed {
       let piece = UnsafeRawBufferPointer(rebasing: rest[..<end])
       rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
       if partial.isEmpty {
