@@ -100,7 +100,10 @@ package final class EventImporter: @unchecked Sendable {
 
   /// Ends the import: appends what was read, checks that it is complete, and carries out orders to erase.
   package func finish() throws(StoreError) -> ImportedEvents {
-    if !partial.isEmpty { try takePartial() }
+    // What follows the last whole line of an export that is cut off is no line.
+    if !isExport || partial.starts(with: EventLineFormat.closing.utf8) {
+      if !partial.isEmpty { try takePartial() }
+    }
     switch phase {
     case .beginning: break
     case .byHand:
