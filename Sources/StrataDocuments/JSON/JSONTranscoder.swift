@@ -2,7 +2,7 @@
 
 package import StrataBase
 
-/// Writes JSON text that stands for exactly the given CBOR: reading it as a document, and encoding that, gives the same
+/// Writes JSON text that means exactly the given CBOR: reading it as a document, and encoding that, gives the same
 /// bytes.
 ///
 /// There is such a text for CBOR in the core deterministic encoding (RFC 8949, 4.2.1) that consists of what JSON has:

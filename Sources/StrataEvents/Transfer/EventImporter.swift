@@ -74,7 +74,7 @@ package final class EventImporter: @unchecked Sendable {
   /// Takes the next bytes of the input, of any number of lines.
   package func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     var rest = bytes
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+    while let end = rest.firstLineFeed {
       let piece = UnsafeRawBufferPointer(rebasing: rest[..<end])
       rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
       if partial.isEmpty {
@@ -100,7 +100,10 @@ package final class EventImporter: @unchecked Sendable {
 
   /// Ends the import: appends what was read, checks that it is complete, and carries out orders to erase.
   package func finish() throws(StoreError) -> ImportedEvents {
-    if !partial.isEmpty { try takePartial() }
+    // What follows the last whole line of an export that is cut off is no line.
+    if !isExport || partial.starts(with: EventLineFormat.closing.utf8) {
+      if !partial.isEmpty { try takePartial() }
+    }
     switch phase {
     case .beginning: break
     case .byHand:
@@ -170,8 +173,10 @@ package final class EventImporter: @unchecked Sendable {
 
   private func event(_ event: borrowing EventLine) throws(EventLineProblem) {
     var append: ImportedAppend
+    var last = lastSequence
     if let open = openAppend.take() {
       append = open
+      last = open.last
       guard !event.beginsAppend else {
         throw refused(
           "an append begins here, but the one that begins on line \(append.line) has \(append.remaining) more"
@@ -183,7 +188,7 @@ package final class EventImporter: @unchecked Sendable {
     } else {
       append = try begin(event)
     }
-    try checkPlace(event, after: append.last)
+    try checkPlace(event, after: last)
     try checkNames(event)
     append.add(event)
     guard append.draft.byteCount <= FormatLimits.rawLengthMax else {
@@ -227,7 +232,6 @@ package final class EventImporter: @unchecked Sendable {
     guard let sequence = event.sequence, event.revision != nil else {
       throw refused("\"sequence\" or \"revision\" is missing")
     }
-    let last = max(last, lastSequence)
     let isNext = header.isSelection ? sequence > last : sequence == last + 1
     guard isNext, sequence <= header.through else {
       throw refused("sequence \(sequence) follows \(last): lines are missing, repeated or in another order")
@@ -282,6 +286,6 @@ package final class EventImporter: @unchecked Sendable {
 
   private func failure(_ what: String, next: String) -> StoreError { .invalid(what: what, next: next) }
 
-  /// The error of the store that the problem which is thrown stands for.
+  /// The error of the store that is thrown in place of the next problem.
   var submitError: StoreError?
 }

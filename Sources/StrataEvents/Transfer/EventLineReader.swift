@@ -5,23 +5,24 @@ internal import StrataDocuments
 internal import StrataLog
 
 /// The members of an event line.
-enum EventLineMember: String, CaseIterable {
+enum EventLineMember: UInt32, CaseIterable {
   case sequence, append, id, id64, time, committed, erasable, stream, revision, type, data, base64, codec,
     metadata
   case metadata64, salt, erased, opaque, expected, chain
 
-  private static let names: [(name: [UInt8], member: EventLineMember)] = allCases.map {
-    (Array($0.rawValue.utf8), $0)
-  }
+  private static let names = allCases.map { Array("\($0)".utf8) }
 
   /// The member of a name; nil for any other name.
   init?(_ name: UnsafeRawBufferPointer) {
-    for (known, member) in Self.names where known.count == name.count && name.elementsEqual(known) {
-      self = member
+    for (index, known) in Self.names.enumerated() where known.count == name.count && known[0] == name[0] {
+      guard name.elementsEqual(known) else { continue }
+      self.init(rawValue: UInt32(index))
       return
     }
     return nil
   }
+
+  var name: String { String(decoding: Self.names[Int(rawValue)], as: UTF8.self) }
 
   /// Members as bits.
   struct Seen {
@@ -29,25 +30,20 @@ enum EventLineMember: String, CaseIterable {
 
     /// Adds a member. False if it is there already.
     mutating func insert(_ member: EventLineMember) -> Bool {
-      defer { bits |= Self.bit(member) }
+      defer { bits |= 1 << member.rawValue }
       return !contains(member)
     }
 
-    func contains(_ member: EventLineMember) -> Bool { bits & Self.bit(member) != 0 }
+    func contains(_ member: EventLineMember) -> Bool { bits & 1 << member.rawValue != 0 }
 
     /// The first of some members that is there together with another one of them.
     func clash(among members: [EventLineMember]) -> EventLineMember? {
-      let found = members.filter { contains($0) }
-      return found.count > 1 ? found[0] : nil
-    }
-
-    private static func bit(_ member: EventLineMember) -> UInt32 {
-      var index: UInt32 = 0
-      for known in EventLineMember.allCases {
-        if known == member { break }
-        index += 1
+      var first: EventLineMember?
+      for member in members where contains(member) {
+        if let first { return first }
+        first = member
       }
-      return 1 << index
+      return nil
     }
   }
 }
@@ -71,7 +67,7 @@ struct EventLineReader {
         throw problem("an event line has no member \"\(name)\"", at: value)
       }
       guard seen.insert(member) else {
-        throw problem("the member \"\(member.rawValue)\" occurs twice", at: value)
+        throw problem("the member \"\(member.name)\" occurs twice", at: value)
       }
       try take(member, value)
     }
@@ -82,7 +78,7 @@ struct EventLineReader {
   private mutating func take(
     _ member: EventLineMember, _ value: Range<Int>
   ) throws(EventLineProblem) {
-    let name = member.rawValue
+    let name = member.name
     switch member {
     case .sequence: event.sequence = try number(name, value, in: 1 ... .max)
     case .append: event.append = Int(try number(name, value, in: 1...UInt64(FormatLimits.rawLengthMax)))
@@ -114,11 +110,11 @@ struct EventLineReader {
   /// Puts the payload together, which may be in several members.
   private mutating func finish() throws(EventLineProblem) {
     for member in [EventLineMember.stream, .type] where !seen.contains(member) {
-      throw problem("\"\(member.rawValue)\" is missing", at: 0..<0)
+      throw problem("\"\(member.name)\" is missing", at: 0..<0)
     }
     for members in Self.exclusive {
       guard let one = seen.clash(among: members) else { continue }
-      throw problem("\"\(one.rawValue)\" and another member say the same", at: 0..<0)
+      throw problem("\"\(one.name)\" and another member say the same", at: 0..<0)
     }
     if seen.contains(.erased) || seen.contains(.opaque) {
       guard codec == nil, event.metadata.isEmpty, event.salt.isEmpty else {
@@ -244,10 +240,17 @@ struct EventLineReader {
   }
 
   private func hex(_ name: String, _ value: Range<Int>) throws(EventLineProblem) -> UInt64 {
-    let text = String(decoding: line[value], as: UTF8.self)
-    guard text.utf8.count == 18, !text.utf8.contains(where: "+-".utf8.contains), text.hasPrefix("\""),
-      text.hasSuffix("\""), let number = UInt64(text.dropFirst().dropLast(), radix: 16)
-    else { throw problem("\"\(name)\" is not 16 hex digits", at: value) }
+    let text = line[value]
+    var number: UInt64 = 0
+    for byte in text.dropFirst().dropLast() {
+      let letter = (byte | 0x20) &- UInt8(ascii: "a")
+      let digit = byte &- UInt8(ascii: "0") < 10 ? byte - UInt8(ascii: "0") : letter < 6 ? letter + 10 : 16
+      guard digit < 16 else { throw problem("\"\(name)\" is not 16 hex digits", at: value) }
+      number = number << 4 | UInt64(digit)
+    }
+    guard text.count == 18, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
+      throw problem("\"\(name)\" is not 16 hex digits", at: value)
+    }
     return number
   }
 

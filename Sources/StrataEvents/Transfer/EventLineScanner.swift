@@ -111,3 +111,27 @@ struct EventLineScanner {
     return EventLineProblem(column: before + 1, why: why)
   }
 }
+
+extension UnsafeRawBufferPointer {
+  /// The offset of the first line feed; nil if there is none. Looks at eight bytes at a time.
+  var firstLineFeed: Int? {
+    guard let base = baseAddress else { return nil }
+    let feed = UInt8(ascii: "\n")
+    let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    var index = 0
+    while index &+ 8 <= count {
+      let word =
+        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        ^ (ones &* UInt64(feed))
+      // The lowest bit found is exact, since a borrow can affect only the bytes above it.
+      let found = (word &- ones) & ~word & tops
+      if found != 0 { return index &+ found.trailingZeroBitCount >> 3 }
+      index &+= 8
+    }
+    while index < count {
+      if base.load(fromByteOffset: index, as: UInt8.self) == feed { return index }
+      index &+= 1
+    }
+    return nil
+  }
+}

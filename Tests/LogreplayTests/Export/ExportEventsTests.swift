@@ -37,7 +37,9 @@ struct ExportEventsTests {
       "$0" import copy events.jsonl.gz --events -o json
       "$0" import copy events.jsonl.gz --events
       "$0" export copy - --events > again.jsonl
-      gzip -dc events.jsonl.gz | tail -n +2 > one; tail -n +2 again.jsonl > two; cmp one two
+      # The chain is where blocks end, which may be elsewhere in a copy.
+      plain() { tail -n +2 | sed 's/,"chain":"[0-9a-f]*"}$/}/'; }
+      gzip -dc events.jsonl.gz | plain > one; plain < again.jsonl > two; cmp one two
       for s in store copy; do "$0" replay $s -o json | sed 's/.*"hash"/hash/'; "$0" at $s seq:40 --table t | cksum; done
       "$0" verify copy --deep
       python3 -c 'import json; print(len([json.loads(l) for l in open("again.jsonl")]))'
@@ -121,7 +123,7 @@ struct ExportEventsTests {
   @Test func `an import of events that is killed at any time goes on where it was`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = StrataSimulation.SeededGenerator(seed: seed)
-    let folder = try await sample(6_000)
+    let folder = try await sample(3_000)
     let lines = folder.file("events.jsonl")
     let export = try await LogreplayProcess.run("export", folder.store, lines, "--events")
     #expect(export.code == 0, "\(export)")
@@ -129,7 +131,7 @@ struct ExportEventsTests {
     let began = MonotonicTime.now()
     try ImportProcess.run(ImportProcess.command, ["import", folder.file("whole"), lines, "--events"])
     let whole = UInt64(MonotonicTime.now().nanoseconds - began.nanoseconds)
-    for round in 0..<5 {
+    for round in 0..<4 {
       let store = folder.file("copy\(round)")
       try ImportProcess.kill(
         after: UInt64.random(in: 0...whole, using: &random), ["import", store, lines, "--events"])

@@ -113,6 +113,45 @@ import Testing
     #expect(try bytes(.bytes, [0xFF, 0x00]).contains(#""codec":"bytes","base64":"/wA=""#))
   }
 
+  @Test func `the example on the page of event lines is what a store exports, and is taken by another one`()
+    throws
+  {
+    let options = TransferStores.options()
+    let disk = SimulatedDisk()
+    let store = try EventStore.open(
+      disk, path: "/store", .readWrite, options: options, storeID: StoreID(low: 1, high: 2))
+    let time = try #require(Timestamp("2026-11-20T18:17:16Z"))
+    try store.appendBlocking(
+      [
+        NewEvent(
+          "opened", in: "ticket/42", .object(["title": "Printer", "cost": .double(12.5)]),
+          metadata: ["by": "ann"])
+      ],
+      id: "mail-7", time: time)
+    try store.appendBlocking(
+      [
+        NewEvent("assigned", in: "ticket/42", .object(["to": "bob"])),
+        NewEvent("attached", in: "file/9", payload: .opaque([0xFF, 0xD8])),
+      ], time: time)
+    try store.appendBlocking(
+      [NewEvent("closed", in: "ticket/42", .null)], time: Timestamp(nanoseconds: time.nanoseconds - 1))
+    try store.eraseBlocking(Erasure(sequences: [2...2], because: "a wrong name"))
+    let lines = try TransferStores.lines(store, to: .sequence(4))
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../../Sources/StrataEvents/StrataEvents.docc/EventLines.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    #expect(text.contains("```json\n" + String(decoding: lines, as: UTF8.self) + "```\n"))
+    #expect(try TransferStores.take(lines, into: TransferStores.open(SimulatedDisk())).relation == .same)
+    // The form to make by hand is on the page, too.
+    let byHand = try #require(
+      text.components(separatedBy: "## Lines made by hand").last?.components(separatedBy: "```").dropFirst()
+        .first)
+    let other = EventStore.inMemory(clock: .fixed)
+    try other.appendBlocking((0..<12).map { _ in NewEvent("filled", in: "stock/3", .null) })
+    let report = try TransferStores.take(Array(byHand.dropFirst("json\n".count).utf8), into: other)
+    #expect(report.appended == 3)
+  }
+
   @Test func `a line by hand needs a stream and a type, and may say the rest`() async throws {
     let store = EventStore.inMemory(clock: .fixed)
     let text = """
@@ -147,12 +186,12 @@ import Testing
     let bad: [(String, String)] = [
       ("x", "line 2, column 1: the line is not an object"),
       (#"{"stream":"a/1"}"#, #"line 2, column 1: "type" is missing"#),
-      (#"{"stream":"a/1","type":"t","type":"u"}"#, #"column 36: the member "type" occurs twice"#),
+      (#"{"stream":"a/1","type":"t","type":"u"}"#, #"column 35: the member "type" occurs twice"#),
       (#"{"stream":"a/1","type":"t","dta":1}"#, #"no member "dta""#),
-      (#"{"stream":"é/1","type":"t","data":{"a":1,"a":2}}"#, #"column 43: the key "a" occurs twice"#),
+      (#"{"stream":"é/1","type":"t","data":{"a":1,"a":2}}"#, #"column 42: the key "a" occurs twice"#),
       (#"{"stream":"a/1","type":"t","data":1e400}"#, "a number that a double cannot hold"),
       (#"{"stream":"a/1","type":"t","data":0.123456789012345678}"#, "a number that a double cannot hold"),
-      (#"{"stream":"a/1","type":"t","data":[1}"#, "line 2, column 37"),
+      (#"{"stream":"a/1","type":"t","data":[1}"#, "line 2, column 38: a comma or } is missing"),
       (#"{"stream":"a/1","type":"t","data":1"#, "line 2"),
       (#"{"stream":"a/1","type":"t"} {}"#, "more text after the object"),
       (#"{"stream":"","type":"t"}"#, "has 0 bytes"),

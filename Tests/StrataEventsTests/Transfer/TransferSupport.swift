@@ -1,5 +1,6 @@
 // What the tests of exports share: random stores with everything that a chain covers, and lines in and out.
 
+import Foundation
 import StrataBase
 import StrataDocuments
 import StrataEvents
@@ -170,6 +171,20 @@ extension [UInt8] {
   /// The lines, without their ends.
   var splitLines: [[UInt8]] {
     split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { Array($0) }
+  }
+}
+
+extension [UInt8] {
+  /// The lines after the first, without the chains, which are where the blocks of the store end.
+  var eventLines: [String] {
+    splitLines.dropFirst().map { line in
+      let text = String(decoding: line, as: UTF8.self)
+      guard let chain = text.range(of: #","chain":""#, options: .backwards), text.hasPrefix("{\"sequence\"")
+      else {
+        return text
+      }
+      return text[..<chain.lowerBound] + "}"
+    }
   }
 }
 

@@ -7,7 +7,7 @@ internal import StrataLog
 enum ExportFormat: String, CaseIterable {
   case jsonl, csv, sqlite, sql
 
-  /// The format that the ending of a name stands for, before `.gz`; nil for any other name.
+  /// The format that the ending of a name means, before `.gz`; nil for any other name.
   init?(endingOf name: String) {
     let name = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
     let file = name.split(separator: "/").last ?? ""
