@@ -31,19 +31,21 @@ package final class AppendDraft: @unchecked Sendable {
     }
   }
 
-  package private(set) var events: RawBuffer
-  package private(set) var marks: [Mark] = []
+  // Not checked at run time for overlapping accesses: the committer makes a dozen for each append, and nothing changes a
+  // draft that was submitted.
+  @exclusivity(unchecked) package private(set) var events: RawBuffer
+  @exclusivity(unchecked) package private(set) var marks: [Mark] = []
   /// The length of the contents of all events.
-  private(set) var contentLength = 0
+  @exclusivity(unchecked) private(set) var contentLength = 0
   /// How many bytes the events grow by if those with a longer erased form are erased.
-  private var growth = 0
-  package var id: [UInt8] = []
-  package var given: Int64?
+  @exclusivity(unchecked) private var growth = 0
+  @exclusivity(unchecked) package var id: [UInt8] = []
+  @exclusivity(unchecked) package var given: Int64?
   /// The commit time to record, for an append that another log has already committed. It is raised to that of the append
   /// before it.
-  package var committed: Int64?
-  package var isErasable = false
-  package var expectations: [Expectation] = []
+  @exclusivity(unchecked) package var committed: Int64?
+  @exclusivity(unchecked) package var isErasable = false
+  @exclusivity(unchecked) package var expectations: [Expectation] = []
 
   package init(bytesHint: Int = 512) {
     events = RawBuffer(capacity: bytesHint)

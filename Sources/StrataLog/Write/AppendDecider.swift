@@ -10,8 +10,8 @@ struct AppendDecider {
   private let index: StoreIndex
   private let source: LogSource
   private let clock: StoreClock
-  /// The ids of the current group: the outcome and the draft of each.
-  private var ids: [[UInt8]: (outcome: AppendOutcome, draft: AppendDraft)] = [:]
+  /// The drafts of the current group that have an id, and the outcome of each.
+  private var ids: [DraftByID: AppendOutcome] = [:]
   /// The times of the current group.
   private var times: [AppendTimes.Entry] = []
 
@@ -52,7 +52,7 @@ struct AppendDecider {
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
       given: given == time ? nil : given,
       chain: .known(frame.chain), isKnown: false)
-    if !draft.id.isEmpty { ids[draft.id] = (outcome, draft) }
+    if !draft.id.isEmpty { ids[DraftByID(draft)] = outcome }
     return outcome
   }
 
@@ -63,8 +63,8 @@ struct AppendDecider {
       tables.addTimes(times)
       assert(tables.times.nextSequence == tables.nextSequence, "each append in the tables has a time")
       assert(
-        ids.values.allSatisfy { $0.outcome.last < tables.nextSequence }, "an id is recorded after its events")
-      for (id, entry) in ids { id.withUnsafeBytes { tables.addID($0, first: entry.outcome.first) } }
+        ids.values.allSatisfy { $0.last < tables.nextSequence }, "an id is recorded after its events")
+      for (key, outcome) in ids { key.draft.id.withUnsafeBytes { tables.addID($0, first: outcome.first) } }
     }
   }
 
@@ -117,8 +117,9 @@ struct AppendDecider {
 
   /// The outcome of an earlier append with this id, or nil.
   private func known(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome? {
-    if let (outcome, earlier) = ids[draft.id] {
-      guard earlier.hasSameContent(as: draft) else {
+    if let index = ids.index(forKey: DraftByID(draft)) {
+      let (earlier, outcome) = ids[index]
+      guard earlier.draft.hasSameContent(as: draft) else {
         throw .idReused(
           id: String(decoding: draft.id, as: UTF8.self), sequences: outcome.first...outcome.last)
       }
@@ -136,4 +137,19 @@ struct AppendDecider {
       chain: .inBlock(recorded.block),
       isKnown: true)
   }
+}
+
+/// A draft as its id: equal if the ids are. The id is hashed once, with the hash of the indexes.
+private struct DraftByID: Hashable {
+  let draft: AppendDraft
+  private let idHash: UInt64
+
+  init(_ draft: AppendDraft) {
+    self.draft = draft
+    idHash = XXH64.of(draft.id)
+  }
+
+  static func == (a: DraftByID, b: DraftByID) -> Bool { a.idHash == b.idHash && a.draft.id == b.draft.id }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(idHash) }
 }

@@ -91,24 +91,40 @@ final class CommitQueue: Sendable {
     return answers.map { $0.wait { $0 } }
   }
 
-  /// Submits the next append of a run, blocks while there is no room, and returns without waiting for its result.
-  func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
+  /// Submits the next appends of a run, blocks while there is no room, and returns without waiting for their results.
+  func submit(_ drafts: [(draft: AppendDraft, label: UInt64)], of run: AppendRun) {
     waitForRoom()
-    enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
+    let handOver = gate.withLock { state -> State.HandOver in
+      if let end = state.end { return .refused(end) }
+      for (draft, label) in drafts {
+        state.waiting.add(PendingAppend(draft: draft, caller: .run(run, label: label)))
+      }
+      return .pending(
+        isEnough: state.gathering.isEnough(state.waiting.pending.count), isWatched: state.watching.isWatched)
+    }
+    if case .refused(let error) = handOver {
+      return run.finish(drafts.lazy.map { (.failure(error), $0.draft.given, $0.label) })
+    }
+    wake(after: handOver)
   }
 
   private func waitForRoom() { gate.wait { $0.waiting.hasRoom || $0.end != nil } }
 
   private func enqueue(_ append: PendingAppend) {
-    switch gate.withLock({ $0.handOver(append) }) {
+    let handOver = gate.withLock { $0.handOver(append) }
+    switch handOver {
     case .refused(let error): append.finish(.failure(error))
     case .cancelled: append.cancel()
     case .outside: break
-    case .pending(let isEnough, let isWatched):
-      // After the lock was released, so that the polling thread does not run into it.
-      if isWatched { isCalled.store(true, ordering: .releasing) }
-      if isEnough { gate.signalAll() }
+    case .pending: wake(after: handOver)
     }
+  }
+
+  /// Wakes the committer after the lock was released, so that a polling thread does not run into it.
+  private func wake(after handOver: State.HandOver) {
+    guard case .pending(let isEnough, let isWatched) = handOver else { return }
+    if isWatched { isCalled.store(true, ordering: .releasing) }
+    if isEnough { gate.signalAll() }
   }
 
   // MARK: Aside

@@ -158,9 +158,7 @@ final class Committer: @unchecked Sendable {
         results = results.map { $0 == nil ? nil : .failure(error) }
       }
     }
-    for (append, result) in zip(group, results) {
-      if let result { append.finish(result) }
-    }
+    PendingAppend.finish(group, results)
     setAside(aside)
   }
 

@@ -61,7 +61,7 @@ struct PendingAppend {
       }
       gate.signalAll()
     case .run(let run, let label):
-      run.finish(result, given: draft.given, label: label)
+      run.finish(CollectionOfOne((result, draft.given, label)))
     }
   }
 
@@ -81,5 +81,25 @@ struct PendingAppend {
   /// Makes the run, if there is one, refuse the appends after this one.
   func refuseFollowers(_ error: StoreError) {
     if case .run(let run, let label) = caller { run.fail(error, label: label) }
+  }
+}
+
+extension PendingAppend {
+  /// Finishes the appends of a group that have a result, those of one run in one step.
+  static func finish(_ group: [PendingAppend], _ results: [AppendResult?]) {
+    var index = 0
+    while index < group.count {
+      guard case .run(let run, _) = group[index].caller else {
+        if let result = results[index] { group[index].finish(result) }
+        index += 1
+        continue
+      }
+      var found: [(result: AppendResult, given: Int64?, label: UInt64)] = []
+      while index < group.count, case .run(let other, let label) = group[index].caller, other === run {
+        if let result = results[index] { found.append((result, group[index].draft.given, label)) }
+        index += 1
+      }
+      run.finish(found)
+    }
   }
 }

@@ -59,7 +59,7 @@ struct ImportCSVTests {
       ["id": "3", "a b": .null, "c": .null],
     ]
     let lines = ["id,a b,c", "1,\"x,\"\"y\"\"\nz\",", "2,\"\", s ", "3,,"]
-    for (end, begin, last) in [("\n", "", "\n"), ("\r\n", "\u{FEFF}", ""), ("\n\n", "", "\n \n\n")] {
+    for (end, begin, last) in [("\n", "", "\n"), ("\r\n", "\u{FEFF}", ""), ("\n\n", "\n\n", "\n\n\n")] {
       #expect(try await documents(begin + lines.joined(separator: end) + last) == expected)
     }
   }

@@ -23,6 +23,22 @@ enum ImportHelp {
     0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
     row: the first id that an input or the store has as both is named.
 
+    json: an array of objects, objects over several lines, a sequence (RFC 7464), or {"Records":[…]}. Each object is \
+    one append, as a line is; its number takes the place of the line's. It is recognised by its beginning.
+
+    csv, tsv: RFC 4180, in UTF-8, with the names of the fields in the first line. Each row is one append, as a line \
+    is; its number counts the rows after the header, and with other names in the header it is another row. A field \
+    is a number only if that is how the number is printed, so that 007, +5, 1.0, 1e3 and -0 are texts; what is in \
+    quotes is a text, "" an empty one; an empty field without quotes is null; --types says otherwise. The id is a \
+    text. A row with more or fewer fields than the header is bad.
+
+    sqlite: a table or view of a database file, read with the program sqlite3. Integers, reals, texts and blobs are \
+    integers, doubles, texts and bytes, and NULL is null. Rows have no append ids: a row is appended if the store's \
+    differs from it, so that a later import of the same table appends what changed since. Rows that are gone stay.
+
+    bzip2, zstd, xz, zip, UTF-16, git bundles, and what `at` and `log` print are recognised by their beginning and \
+    refused, with the command that makes something of them that can be imported.
+
     git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
     holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
     the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
@@ -47,7 +63,7 @@ enum ImportHelp {
     An import that fails before its first append leaves no new folder behind. In a folder that was there before, or \
     in which something else was put, it leaves an empty store.
 
-    Exit codes: 3 bad lines, or what follows gzip data, were skipped, 64 usage, 65 a line that is bad, changed, \
+    Exit codes: 3 bad records, or what follows compressed data, were skipped, 64 usage, 65 a line that is bad, changed, \
     late or goes back in time, 66 no such file, 73 the store cannot be created, 74 an I/O error or a full disk, 75 \
     the store is open in another process.
     """

@@ -65,11 +65,9 @@ struct ImportMetadata {
     entries.compactMap { if case .field(let path) = $0.source { path } else { nil } }
   }
 
-  /// Lends the metadata of a document, as CBOR; nothing if there is none. A field that the document does not have is left
-  /// out.
-  func with<Result>(_ document: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
-  {
-    if let constant { return constant.withUnsafeBytes(body) }
+  /// The metadata of a document, as CBOR; empty if there is none. A field that the document does not have is left out.
+  func bytes(of document: UnsafeRawBufferPointer) -> [UInt8] {
+    if let constant { return constant }
     var object = DocumentObject()
     for (name, source) in entries {
       switch source {
@@ -80,6 +78,6 @@ struct ImportMetadata {
         }
       }
     }
-    return DocumentValue.object(object).cbor().withUnsafeBytes(body)
+    return object.isEmpty ? [] : DocumentValue.object(object).cbor()
   }
 }

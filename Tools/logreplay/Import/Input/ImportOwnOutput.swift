@@ -10,7 +10,7 @@ enum ImportOwnOutput {
     guard line.count < 1 << 20, case .object(let object)? = try? DocumentValue(json: Array(line)) else {
       return
     }
-    if object["strata"] != nil {
+    if case .string? = object["strata"] {
       throw CommandFailure(
         ExitStatus.usage, "these are events that logreplay export has written", at: name,
         next: "import them as events: logreplay import STORE FILE --events")

@@ -85,6 +85,9 @@ final class ImportBatchQueue: Sendable {
     return try result.get()
   }
 
+  /// Waits until no more batches come.
+  func waitForEnd() { gate.wait { $0.end != nil } }
+
   /// Says that nobody takes any more: the thread that reads then ends by itself, once it has read something.
   func stop() {
     gate.withLock { state in

@@ -48,8 +48,12 @@ final class ImportReading: @unchecked Sendable {
   /// The next records, or nil at the end of the input. Throws if the input cannot be read further.
   func next() throws(CommandFailure) -> ImportBatch? { try queue.next() }
 
-  /// Ends the thread, once it has read something.
-  func stop() { queue.stop() }
+  /// Ends the thread, once it has read something. It is not waited for, since an input may never say anything again;
+  /// unless it reads the store, which is about to be closed. Its input is a program then, which does not wait.
+  func stop() {
+    queue.stop()
+    if difference != nil { queue.waitForEnd() }
+  }
 
   private func readAll() throws(CommandFailure) {
     reader.window.willRead = { [unowned self] in _ = flush() }

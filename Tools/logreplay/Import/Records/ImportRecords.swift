@@ -32,6 +32,9 @@ final class ImportRecords {
   var report = ImportReport()
   var progress: TransferProgress
   private let run: AppendRun
+  /// Appends that are submitted in one step.
+  private var submitted: [(draft: AppendDraft, label: UInt64)] = []
+  private static let submittedMax = 64
   private let known: ImportKnownRecords
   private let reading: ImportReading
   let badRecords: ImportBadFile?
@@ -79,6 +82,7 @@ final class ImportRecords {
       if choices.sortsByTime { try sortAll() } else { try readAll() }
       try badRecords?.end()
     } catch { problem = error }
+    submit()
     let outcome = run.drain()
     progress.end()
     let raised = report.raised
@@ -125,6 +129,8 @@ final class ImportRecords {
         try count(entry.place)
         guard try take(entry, after: entry.place.number < last ? last : nil) else { return }
       }
+      // What comes next may be slow to come.
+      guard submit() else { return }
     }
   }
 
@@ -229,17 +235,26 @@ final class ImportRecords {
       }
     }
     if row.hasRounded { report.rounded += 1 }
-    report.count(row.kind, in: choices.fields.table)
     do throws(StoreError) {
       if let (id, kind) = row.integerID,
         let text = try kinds.take(kind, id, line: place.number, store: store)
       {
         say("logreplay: \(PeopleText.printable(input.name)): \(PeopleText.printable(text))")
       }
-      return try run.add(draft, label: place.number)
+      try run.check(draft)
     } catch {
       try pass(ImportBadRecord(column: 1, why: error.what), place, [])
       return true
     }
+    report.count(row.kind, in: choices.fields.table)
+    submitted.append((draft, place.number))
+    return submitted.count < Self.submittedMax || submit()
+  }
+
+  /// Submits the appends that were taken since the last call. Returns false if an earlier append has failed.
+  @discardableResult
+  private func submit() -> Bool {
+    defer { submitted.removeAll(keepingCapacity: true) }
+    return run.add(submitted)
   }
 }

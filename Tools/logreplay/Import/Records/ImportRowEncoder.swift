@@ -7,19 +7,22 @@ internal import StrataLog
 /// Turns records into rows, and rows into drafts of appends.
 struct ImportRowEncoder: ~Copyable {
   let rules: ImportFieldRules
-  let payloadSizeMax: Int
+  private let payloadSizeMax: Int
+  private let metadataSizeMax: Int
   /// The row of the record that was encoded last. Its document is `payload`.
   private(set) var row = ImportRow()
   private(set) var payload = CBORWriter(capacity: 4096)
   /// The name of the last row's stream: the table, a slash, and the id.
   private(set) var stream: [UInt8]
   private let streamPrefixLength: Int
+  private var metadata: [UInt8] = []
   /// The document of an event that deletes a row.
   private static let noDocument: [UInt8] = DocumentValue.null.cbor()
 
   init(_ rules: ImportFieldRules, options: StoreOptions) {
     self.rules = rules
     payloadSizeMax = options.payloadSizeMax
+    metadataSizeMax = options.metadataSizeMax
     stream = Array("\(rules.table)/".utf8)
     streamPrefixLength = stream.count
   }
@@ -52,6 +55,10 @@ struct ImportRowEncoder: ~Copyable {
     guard payload.count <= payloadSizeMax || row.kind == .delete else {
       throw ImportBadRecord(column: 1, why: "the document has more than \(payloadSizeMax) bytes")
     }
+    metadata = payload.withUnsafeBytes { rules.metadata.bytes(of: $0) }
+    guard metadata.count <= metadataSizeMax else {
+      throw ImportBadRecord(column: 1, why: "the metadata has more than \(metadataSizeMax) bytes")
+    }
   }
 
   /// Whether the store has what the record that was encoded last would make of the row.
@@ -67,7 +74,7 @@ struct ImportRowEncoder: ~Copyable {
     let draft = AppendDraft(bytesHint: payload.count + stream.count + 64)
     payload.withUnsafeBytes { document in
       stream.withUnsafeBytes { stream in
-        rules.metadata.with(document) { metadata in
+        metadata.withUnsafeBytes { metadata in
           if row.kind == .delete {
             Self.noDocument.withUnsafeBytes { Self.add(row.kind.type, stream, $0, metadata, to: draft) }
           } else {

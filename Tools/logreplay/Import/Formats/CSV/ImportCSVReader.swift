@@ -33,7 +33,12 @@ final class ImportCSVReader: ImportRecordReader {
     self.choices = choices
     self.lengthMax = lengthMax
     let place = "\(input.name):1"
-    guard let first = try Self.nextRow(window, separator: choices.separator, lengthMax: lengthMax) else {
+    var found = try Self.nextRow(window, separator: choices.separator, lengthMax: lengthMax)
+    while let row = found, row.isBlank {
+      line += row.lineFeeds
+      found = try Self.nextRow(window, separator: choices.separator, lengthMax: lengthMax)
+    }
+    guard let first = found else {
       throw CommandFailure(
         ExitStatus.corrupt, "there is no header", at: place, next: "name the fields in the first line")
     }
@@ -61,7 +66,7 @@ final class ImportCSVReader: ImportRecordReader {
     while let row = try Self.nextRow(window, separator: choices.separator, lengthMax: lengthMax) {
       let begin = line
       line += row.lineFeeds
-      if row.bytes.allSatisfy({ $0 == 0x20 }), !row.isTooLong { continue }
+      if row.isBlank { continue }
       number += 1
       return ImportRecord(
         number: number, line: begin, bytes: row.bytes, raw: row.bytes, isTooLong: row.isTooLong)
@@ -74,6 +79,8 @@ final class ImportCSVReader: ImportRecordReader {
     var isTooLong: Bool
     /// The number of line feeds in the row and at its end.
     var lineFeeds: UInt64
+
+    var isBlank: Bool { !isTooLong && bytes.isEmpty }
   }
 
   /// The next row, without its line end; nil at the end.
