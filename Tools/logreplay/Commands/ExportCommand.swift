@@ -35,25 +35,21 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Flag(help: "Export the events of the range, as lines of JSON.")
   var events = false
 
-  @Option(help: "Export this table as it is at the end of the range. Repeatable.")
-  var table: [String] = []
-
-  @Option(help: "The form: jsonl, csv, sqlite or sql. Default: by the ending of TO.")
+  @Option(help: "The form: jsonl, csv, tsv, sqlite or sql. Default: by the ending of TO.")
   var format: ExportFormat?
 
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
 
+  @OptionGroup var list: ListOptions
+  @OptionGroup var tables: ExportTableOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    guard events != !table.isEmpty else {
-      throw CommandFailure(
-        ExitStatus.usage, events ? "--events and --table are two exports" : "nothing to export is given",
-        next: "give --events, or --table with the name of a table")
-    }
+    try check()
     let points = try PointRange(range, times: TimeText(zone: output.zone))
-    let opened = try OpenedStore.open(source.store)
+    let opened = try OpenedStore.open(
+      source.store, scratch: ImportSortFile.folder(besides: source.store))
     let resolver = PointResolver(store: opened)
     let request = ExportRequest(
       opened: opened, resolver: resolver, from: try points.from.map { try resolver.resolve($0) },
@@ -62,7 +58,21 @@ struct ExportCommand: BlockingCommand, PointCommand {
     if events {
       try ExportEvents(request: request).run()
     } else {
-      try ExportTables(request: request, tables: table).run()
+      try ExportTables(request: request, list: list, options: tables).run()
+    }
+  }
+
+  private func check() throws(CommandFailure) {
+    let isOfTable = list.table != nil || list.view != nil
+    guard events != isOfTable else {
+      throw CommandFailure(
+        ExitStatus.usage, events ? "--events and --table are two exports" : "nothing to export is given",
+        next: "give --events, or --table with the name of a table")
+    }
+    if events, let option = list.isGiven ? "an option of lists" : tables.firstGiven {
+      throw CommandFailure(
+        ExitStatus.usage, "\(option) says nothing about events", at: "--events",
+        next: "leave it out, or export a table with --table")
     }
   }
 }
