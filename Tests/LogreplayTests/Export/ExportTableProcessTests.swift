@@ -95,7 +95,7 @@ struct ExportTableProcessTests {
     let mount = folder.file("small")
     try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
     let mounted = try ImportProcess.run(
-      "/usr/bin/env", ["mount", "-t", "tmpfs", "-o", "size=1600k", "none", mount])
+      "/usr/bin/env", ["mount", "-t", "tmpfs", "-o", "size=1300k", "none", mount])
     guard mounted.code == 0 else { return }  // Not allowed here: nothing to test on.
     defer { _ = try? ImportProcess.run("/usr/bin/env", ["umount", mount]) }
     let path = try await folder.export(to: "small/t.db", String(half))
@@ -164,6 +164,40 @@ struct ExportTableProcessTests {
       "sqlite", try await folder.export(to: "t.db", String(last)), try await folder.state(at: last))
   }
 
+  @Test func `a file of another history of the store is refused`() async throws {
+    let folder = try await SampleFolder.list()
+    let copied = try await LogreplayProcess.shell("cp -r \"$1\" \"$1.copy\"", folder.store)
+    #expect(copied.code == 0, "\(copied)")
+    for (store, number) in [(folder.store, 7), (folder.store + ".copy", 8)] as [(String, Int64)] {
+      let opened = try await EventStore.open(at: store, .readWrite)
+      try await opened.append([NewEvent("$put", in: "incident/z", ["n": .int(number)])])
+      try await opened.close()
+    }
+    let path = folder.file("t.db")
+    func export(_ store: String, _ words: String...) async throws -> LogreplayProcess.Outcome {
+      try await LogreplayProcess(["export", store, path, "--table", "incident"] + words).wait()
+    }
+    #expect(try await export(folder.store).code == 0)
+    let other = try await export(folder.store + ".copy")
+    #expect(
+      other.code == ExitStatus.cannotCreate && other.errors.contains("which this store does not have"),
+      "\(other)")
+    #expect(try await export(folder.store + ".copy", "--force").code == 0)
+  }
+
+  @Test func `an id that becomes a number, or a text again, stays one row`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    for document in [["id": 1], ["n": 1], ["id": 1, "n": 2], ["id": "1"]] as [DocumentValue] {
+      try await store.append([NewEvent("$put", in: "t/1", document), NewEvent("$put", in: "t/x", ["n": 3])])
+    }
+    try await store.close()
+    for point in [2, 4, 6, 8, 2, 8, 4] as [UInt64] {
+      let path = try await folder.export(to: "t.db", String(point))
+      try await Sample.check("sqlite", path, try await folder.state(at: point))
+    }
+  }
+
   @Test func `without the program sqlite3 its package is named, and SQL text needs none`() async throws {
     let folder = try await SampleFolder.list()
     func export(_ name: String) async throws -> LogreplayProcess.Outcome {
@@ -200,6 +234,11 @@ struct ExportTableProcessTests {
       var count = 0
       state.table.forEachRow { row in if row.revision > last / 2 { count += 1 } }
       #expect(count == 2000)
+      let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      }
+      #expect(files.contains { $0.contains("/scratch/.strata-past-") } == isThere)
+      withExtendedLifetime(state) {}
       try opened.store.closeBlocking()
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["support.strata"])

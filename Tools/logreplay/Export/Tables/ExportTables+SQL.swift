@@ -85,7 +85,6 @@ extension ExportTables {
 
   private func addTable() throws -> ExportTableReport {
     let program = try SQLiteProgram(request.target)
-    try program.write("PRAGMA busy_timeout=10000;\n")
     let report = try writeWhole(to: program)
     try program.finish()
     return report
@@ -113,7 +112,7 @@ extension ExportTables {
     let changes = try TableChanges(opened, table: table, query, from: from, to: request.to)
     let columns = try self.columns(known: mark.columns.map(\.name))
     let program = try SQLiteProgram(request.target)
-    try program.write("PRAGMA busy_timeout=10000;\nPRAGMA legacy_alter_table=ON;\nBEGIN IMMEDIATE;\n")
+    try program.write("PRAGMA legacy_alter_table=ON;\nBEGIN IMMEDIATE;\n")
     let end = try SQLUpdate(changes, columns, mark, isLossy: options.lossy).write(to: program)
     try program.write("COMMIT;\n")
     try program.finish()

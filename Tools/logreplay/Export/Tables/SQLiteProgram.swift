@@ -85,7 +85,7 @@ final class SQLiteProgram {
     let path = file.hasPrefix("/") ? file : "./" + file
     do throws(StoreError) {
       return try ChildProgram(
-        "sqlite3", ["-batch", "-bail", "-init", "/dev/null", path] + arguments,
+        "sqlite3", ["-batch", "-bail", "-init", "/dev/null", "-cmd", ".timeout 10000", path] + arguments,
         environment: ChildEnvironment.sqlite, input: input)
     } catch {
       throw CommandFailure(

@@ -46,7 +46,8 @@ struct TableSQL {
         ? "contains NUL"
         : lower.hasPrefix("sqlite_")
           ? "begins with sqlite_, which SQLite keeps for itself"
-          : lower == SQLiteMark.table ? "is that of the table in which exports are noted" : nil
+          : lower.hasPrefix(SQLiteMark.table)
+            ? "begins with \(SQLiteMark.table), as that in which exports are noted" : nil
     guard let why else { return }
     throw CommandFailure(
       ExitStatus.usage, "the name \(String(reflecting: name)) cannot be that of a table: it \(why)",
@@ -105,7 +106,7 @@ struct TableSQL {
   func redefinition(from old: [String], to new: [String]) -> String {
     guard !zip(old, new).contains(where: { $0.0 != $0.1 }) else {
       // The rows are copied, since SQLite changes no type of a column.
-      let copy = "strata_copy"
+      let copy = SQLiteMark.table + "_copy"
       let list = columns.names[..<old.count].map { SQLText.name($0) }.joined(separator: ",")
       return definition(new, of: copy)
         + "INSERT INTO \(copy)(\(list)) SELECT \(list) FROM \(SQLText.name(name));\n"
