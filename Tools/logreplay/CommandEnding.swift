@@ -26,12 +26,13 @@ enum CommandEnding {
 
   /// Makes a closed pipe an error of `write` instead of a signal, and makes an interrupt end with its own exit code.
   static func handleSignals() {
+    UnfinishedFiles.prepare()
     // Unlike "ignore", a handler is not inherited by the pager.
     signal(SIGPIPE) { _ in }
     // A parent may leave SIGCHLD ignored, and the system then reports no child's exit code.
     signal(SIGCHLD, SIG_DFL)
     signal(SIGINT) { _ in
-      ExportTarget.removeUnfinished()
+      UnfinishedFiles.removeAll()
       Pager.finish()
       _exit(ExitStatus.interrupted)
     }

@@ -134,7 +134,7 @@ extension CBORReader {
   }
 
   /// The length of the shortest head for this argument, in bytes.
-  private static func headLength(_ argument: UInt64) -> Int {
+  static func headLength(_ argument: UInt64) -> Int {
     switch argument {
     case 0..<24: 1
     case 24...0xFF: 2

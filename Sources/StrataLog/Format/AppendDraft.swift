@@ -16,6 +16,8 @@ package final class AppendDraft: @unchecked Sendable {
     package var streamHash: UInt64
     package var namesHash: UInt64
     package var contentHash: UInt64
+    /// False for an event of which only the hash of the content is known, and for one that this version cannot read.
+    package var hasContent = true
   }
 
   /// The version that a stream must have for the append to be accepted.
@@ -37,6 +39,9 @@ package final class AppendDraft: @unchecked Sendable {
   private var growth = 0
   package var id: [UInt8] = []
   package var given: Int64?
+  /// The commit time to record, for an append that another log has already committed. It is raised to that of the append
+  /// before it.
+  package var committed: Int64?
   package var isErasable = false
   package var expectations: [Expectation] = []
 
@@ -53,27 +58,13 @@ package final class AppendDraft: @unchecked Sendable {
     salt: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
     metadata: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer
   ) {
-    precondition(
-      (1...FormatLimits.streamLengthMax).contains(stream.count), "a stream's name has 1 to 1024 bytes")
-    precondition((1...FormatLimits.typeLengthMax).contains(type.count), "a type's name has 1 to 255 bytes")
-    let namesLength = field(stream) + field(type)
+    let namesLength = Self.namesLength(stream, type)
     let contentLength = Varint.length(codec) + field(salt) + field(metadata) + field(payload)
     let length = 1 + 1 + 8 + namesLength + contentLength
     self.contentLength += contentLength
     let erased = ErasedForm.length(namesLength: namesLength, contentLength: contentLength)
     growth += max(0, erased - length - Varint.length(UInt64(length)))
-    _ = events.reserve(length + Varint.lengthMax)
-    events.append(varint: UInt64(length))
-    events.append(byte: EventKind.event)
-    events.append(byte: 0)
-    let revisionOffset = events.count
-    events.append(integer: UInt64(0))
-    let names = events.count
-    events.append(varint: UInt64(stream.count))
-    let streamOffset = events.count
-    events.append(stream)
-    events.append(varint: UInt64(type.count))
-    events.append(type)
+    var mark = begin(kind: EventKind.event, length: length, stream: stream, type: type)
     let content = events.count
     events.append(varint: codec)
     events.append(varint: UInt64(salt.count))
@@ -83,13 +74,70 @@ package final class AppendDraft: @unchecked Sendable {
     events.append(varint: UInt64(payload.count))
     events.append(payload)
     assert(events.count - content == contentLength, "an event's content is as long as it was counted")
-    assert(events.count - (revisionOffset - 2) == length, "an event is as long as its length field says")
-    marks.append(
-      Mark(
-        revisionOffset: revisionOffset, streamOffset: streamOffset, streamLength: stream.count,
-        streamHash: XXH64.of(stream),
-        namesHash: XXH64.of(UnsafeRawBufferPointer(start: events.base + names, count: namesLength)),
-        contentHash: XXH64.of(UnsafeRawBufferPointer(start: events.base + content, count: contentLength))))
+    assert(events.count - (mark.revisionOffset - 2) == length, "an event is as long as its length field says")
+    mark.contentHash = XXH64.of(UnsafeRawBufferPointer(start: events.base + content, count: contentLength))
+    marks.append(mark)
+  }
+
+  /// Adds an event whose content was erased in another log.
+  package func addErased(
+    stream: UnsafeRawBufferPointer, type: UnsafeRawBufferPointer, contentHash: UInt64, contentLength: UInt64
+  ) {
+    let length = 1 + 1 + 8 + Self.namesLength(stream, type) + 8 + Varint.length(contentLength)
+    var mark = begin(kind: EventKind.erased, length: length, stream: stream, type: type)
+    events.append(integer: contentHash)
+    events.append(varint: contentLength)
+    (mark.contentHash, mark.hasContent) = (contentHash, false)
+    marks.append(mark)
+  }
+
+  /// Adds an event of a kind that this version cannot read, as another log has it.
+  package func addOpaque(
+    kind: UInt8, stream: UnsafeRawBufferPointer, type: UnsafeRawBufferPointer, contentHash: UInt64,
+    rest: UnsafeRawBufferPointer
+  ) {
+    precondition(kind >= EventKind.firstOpaque, "only kinds of 128 or more are opaque")
+    let namesLength = Self.namesLength(stream, type)
+    let length = 1 + 1 + 8 + namesLength + 8 + rest.count
+    contentLength += rest.count
+    let erased = ErasedForm.length(namesLength: namesLength, contentLength: rest.count)
+    growth += max(0, erased - length - Varint.length(UInt64(length)))
+    var mark = begin(kind: kind, length: length, stream: stream, type: type)
+    events.append(integer: contentHash)
+    events.append(rest)
+    (mark.contentHash, mark.hasContent) = (contentHash, false)
+    marks.append(mark)
+  }
+
+  /// Writes what every kind of event begins with. Returns its mark, without the hash of the content.
+  private func begin(
+    kind: UInt8, length: Int, stream: UnsafeRawBufferPointer, type: UnsafeRawBufferPointer
+  ) -> Mark {
+    _ = events.reserve(length + Varint.lengthMax)
+    events.append(varint: UInt64(length))
+    events.append(byte: kind)
+    events.append(byte: 0)
+    let revisionOffset = events.count
+    events.append(integer: UInt64(0))
+    let names = events.count
+    events.append(varint: UInt64(stream.count))
+    let streamOffset = events.count
+    events.append(stream)
+    events.append(varint: UInt64(type.count))
+    events.append(type)
+    let namesLength = events.count - names
+    return Mark(
+      revisionOffset: revisionOffset, streamOffset: streamOffset, streamLength: stream.count,
+      streamHash: XXH64.of(stream),
+      namesHash: XXH64.of(UnsafeRawBufferPointer(start: events.base + names, count: namesLength)),
+      contentHash: 0)
+  }
+
+  private static func namesLength(_ stream: UnsafeRawBufferPointer, _ type: UnsafeRawBufferPointer) -> Int {
+    precondition(
+      (1...FormatLimits.streamLengthMax).contains(stream.count), "a stream's name has 1 to 1024 bytes")
+    precondition((1...FormatLimits.typeLengthMax).contains(type.count), "a type's name has 1 to 255 bytes")
+    return Varint.length(UInt64(stream.count)) + stream.count + Varint.length(UInt64(type.count)) + type.count
   }
 
   private func field(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -123,12 +171,20 @@ extension AppendDraft {
   /// Writes the head of this append to `target`, which has room for `headLengthMax`, and returns its length.
   /// - Parameter given: this draft's given time, or the clock's time if it has none.
   package func writeHead(commitTime: Int64, given: Int64, to target: UnsafeMutableRawPointer) -> Int {
+    Self.writeHead(
+      commitTime: commitTime, given: given, id: id, isErasable: isErasable, count: eventCount, to: target)
+  }
+
+  private static func writeHead(
+    commitTime: Int64, given: Int64, id: [UInt8], isErasable: Bool, count: Int,
+    to target: UnsafeMutableRawPointer
+  ) -> Int {
     var flags: UInt64 = 0
     if given != commitTime { flags |= AppendFlag.given }
     if !id.isEmpty { flags |= AppendFlag.id }
     if isErasable { flags |= AppendFlag.erasable }
     var length = Varint.write(flags, to: target)
-    length += Varint.write(UInt64(eventCount), to: target + length)
+    length += Varint.write(UInt64(count), to: target + length)
     target.setLittleEndian(commitTime, at: length)
     length += 8
     if flags & AppendFlag.given != 0 {
@@ -142,6 +198,18 @@ extension AppendDraft {
     }
     assert(length <= Self.headLengthMax, "a head is not longer than headLengthMax")
     return length
+  }
+
+  /// The hash of the head that an append with these fields has, as the chain has it. The id is within the format's limit.
+  package static func headHash(
+    commitTime: Int64, given: Int64, id: [UInt8], isErasable: Bool, count: Int
+  ) -> UInt64 {
+    withUnsafeTemporaryAllocation(byteCount: headLengthMax, alignment: 8) { buffer in
+      let length = writeHead(
+        commitTime: commitTime, given: given, id: id, isErasable: isErasable, count: count,
+        to: buffer.baseAddress!)
+      return XXH64.of(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<length]))
+    }
   }
 
   /// Fills the gap for one event's revision.
@@ -167,7 +235,7 @@ extension AppendDraft {
     return type
   }
 
-  /// The parts of an event's content: codec, salt, and metadata and payload with their length prefixes. Valid while the
+  /// The parts of an event's content, which it must have: codec, salt, and metadata and payload with their length prefixes. Valid while the
   /// draft exists.
   func content(
     of mark: Mark
@@ -186,6 +254,7 @@ extension AppendDraft {
 
   /// The hash that an event's content would have with another salt. O(bytes of the content).
   func contentHash(of mark: Mark, salt: UnsafeRawBufferPointer) -> UInt64 {
+    guard mark.hasContent else { return mark.contentHash }
     let content = content(of: mark)
     if salt.elementsEqual(content.salt) { return mark.contentHash }
     var bytes = RawBuffer(capacity: 2 * Varint.lengthMax + salt.count + content.rest.count)

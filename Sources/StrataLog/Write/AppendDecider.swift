@@ -42,7 +42,7 @@ struct AppendDecider {
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
     try setRevisions(of: draft, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
-    let time = frame.commitTime(given: given)
+    let time = frame.commitTime(given: draft.committed ?? given)
     frame.add(draft, commitTime: time, given: given)
     times.append(
       AppendTimes.Entry(

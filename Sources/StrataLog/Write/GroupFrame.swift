@@ -146,8 +146,8 @@ struct GroupFrame: ~Copyable {
 }
 
 extension AppendDraft {
-  /// The chain after this append's last event.
-  func chain(after previous: UInt64, first: UInt64, head: UInt64) -> UInt64 {
+  /// The chain after this append's last event. The revisions of its events must be set.
+  package func chain(after previous: UInt64, first: UInt64, head: UInt64) -> UInt64 {
     var chain = previous
     var sequence = first
     let base = UnsafeRawPointer(events.base)
@@ -158,5 +158,15 @@ extension AppendDraft {
       sequence += 1
     }
     return chain
+  }
+
+  /// The same for events whose sequences have gaps, as those of a part of a log.
+  package func chain(after previous: UInt64, sequences: [UInt64], head: UInt64) -> UInt64 {
+    let base = UnsafeRawPointer(events.base)
+    return zip(marks, sequences).reduce(previous) { chain, next in
+      Chain.next(
+        after: chain, sequence: next.1, revision: base.littleEndian(UInt64.self, at: next.0.revisionOffset),
+        head: head, names: next.0.namesHash, content: next.0.contentHash)
+    }
   }
 }

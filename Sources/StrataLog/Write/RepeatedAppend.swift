@@ -71,8 +71,9 @@ extension AppendDraft {
   func hasSameContent(as other: AppendDraft) -> Bool {
     guard marks.count == other.marks.count else { return false }
     return zip(marks, other.marks).allSatisfy { mine, theirs in
-      mine.namesHash == theirs.namesHash
-        && contentHash(of: mine, salt: other.content(of: theirs).salt) == theirs.contentHash
+      guard mine.namesHash == theirs.namesHash else { return false }
+      guard theirs.hasContent else { return mine.contentHash == theirs.contentHash }
+      return contentHash(of: mine, salt: other.content(of: theirs).salt) == theirs.contentHash
     }
   }
 }

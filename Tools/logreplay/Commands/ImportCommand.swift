@@ -75,6 +75,13 @@ struct ImportCommand: AsyncParsableCommand {
     help: "The file to import, plain or gzip-compressed; - for standard input; or a git repository's folder.")
   var file: String
 
+  @Flag(
+    help: """
+      FILE has events: lines as `export --events` writes them, or made by hand. An export of all events gives an empty \
+      store the same events with the same chain; in a store with other events each append is added once.
+      """)
+  var events = false
+
   @Option(help: "The input's format, jsonl or git. Default: git if FILE is a repository, jsonl otherwise.")
   var format: Format?
 
@@ -164,9 +171,10 @@ struct ImportCommand: AsyncParsableCommand {
   func execute(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure) -> ImportReport {
     let result = await StoreMachine.process.thread("strata-import").result { () throws(CommandFailure) in
       try withoutBrokenPipeSignal { () throws(CommandFailure) in
+        if events { return try importEvents(note) }
         switch try formatOfFile() {
-        case .jsonl: try importLines(note)
-        case .git: try importGit(note)
+        case .jsonl: return try importLines(note)
+        case .git: return try importGit(note)
         }
       }
     }
@@ -238,8 +246,11 @@ struct ImportCommand: AsyncParsableCommand {
   // MARK: Lines
 
   private func importLines(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
-    var choices = try lineChoices()
     let input = try ImportInput(file)
+    // What a pipe has is waited for only if the command is right.
+    if input.isFile { try input.refuseExport() }
+    var choices = try lineChoices()
+    if !input.isFile { try input.refuseExport() }
     // A pipe given in place of a file is named after its descriptor, and so is the next one.
     if source == nil, !input.isFile { choices.source = nil }
     let known = knownLines(of: choices.source)
@@ -322,6 +333,24 @@ struct ImportCommand: AsyncParsableCommand {
 
   private func usage(_ what: String, next: String) -> CommandFailure {
     CommandFailure(ExitStatus.usage, what, next: next)
+  }
+
+  // MARK: Events
+
+  private func importEvents(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
+    guard format == nil, table == nil, id == nil, time == nil, !merge, !skipBad, !roundNumbers, !applyLate,
+      !sortByTime, timeSlack == nil, !clampTime, ref == nil, !shallow
+    else {
+      throw usage(
+        "--events takes --source, --wait and -o, and no other option",
+        next: "leave the others out: each line says all about its event")
+    }
+    guard source != "" else { throw usage("--source is empty", next: "give it a value, or leave it out") }
+    let input = try ImportInput(file)
+    let name = source ?? (input.isFile ? sourceName : nil)
+    return try withStore(ImportEvents.options(options)) { store throws(CommandFailure) in
+      try ImportEvents(input, into: store, source: name, note: note).importAll()
+    }
   }
 
   // MARK: git

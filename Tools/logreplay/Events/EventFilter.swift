@@ -65,7 +65,8 @@ struct EventFilter {
     }
   }
 
-  private static func globs(_ patterns: [String], _ option: String) throws(CommandFailure) -> [Glob] {
+  /// Compiles the patterns of an option.
+  static func globs(_ patterns: [String], _ option: String) throws(CommandFailure) -> [Glob] {
     var globs: [Glob] = []
     for pattern in patterns {
       guard let glob = Glob(pattern) else {

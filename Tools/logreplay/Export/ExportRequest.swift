@@ -7,7 +7,7 @@ internal import StrataLog
 enum ExportFormat: String, CaseIterable {
   case jsonl, csv, tsv, sqlite, sql
 
-  /// The format that the ending of a name stands for, before `.gz`; nil for any other name.
+  /// The format that the ending of a name means, before `.gz`; nil for any other name.
   init?(endingOf name: String) {
     let name = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
     let file = name.split(separator: "/").last ?? ""
@@ -38,4 +38,6 @@ struct ExportRequest {
   /// Whether a file that has the target's name is replaced.
   let replaces: Bool
   let output: OutputOptions
+  /// Whether the command named no end, so that damage after the end of the log would be an error.
+  let hasOpenEnd: Bool
 }

@@ -26,6 +26,8 @@ final class ExportTarget {
   /// The file's own path and the one that it has until it is finished; nil for what is written as it is.
   private let file: (path: String, temporary: String)?
   private let replaces: Bool
+  /// Whether the file has its name.
+  private var isFinished = false
   private var gzip: ChildProgram?
   /// The bytes that are not written yet.
   private var buffer: [UInt8] = []
@@ -71,14 +73,16 @@ final class ExportTarget {
         ExitStatus.cannotCreate, "the file to export to cannot be created: \(systemMessage(errno))", at: path,
         next: "check the path and the permissions")
     }
-    Self.unfinished = file.map { strdup($0.temporary) } ?? nil
+    if let file { UnfinishedFiles.add(file.temporary) }
     if path.hasSuffix(".gz") { try startGzip() }
   }
 
   deinit {
     gzip = nil
     if !isStandardOutput, descriptor >= 0 { close(descriptor) }
-    Self.removeUnfinished()
+    guard let file, !isFinished else { return }
+    unlink(file.temporary)
+    UnfinishedFiles.forget(file.temporary)
   }
 
   /// The path of the file while it is not finished, for another program that writes to it; nil for what is written as it
@@ -130,7 +134,8 @@ final class ExportTarget {
       if error.systemCode == EEXIST { throw Self.exists(name) }
       throw CommandFailure(error)
     }
-    Self.forgetUnfinished()
+    isFinished = true
+    UnfinishedFiles.forget(file.temporary)
   }
 
   // MARK: Writing
@@ -227,18 +232,4 @@ final class ExportTarget {
       ExitStatus.cannotCreate, "there is a file of this name already", at: path,
       next: "give another name, or --force to replace it once the export is complete")
   }
-
-  // MARK: Interruption
-
-  /// The path of the file that is being written. A signal handler reads it.
-  nonisolated(unsafe) private static var unfinished: UnsafeMutablePointer<CChar>?
-
-  /// Removes the file that is being written, if there is one. Safe in a signal handler.
-  static func removeUnfinished() {
-    guard let path = unfinished else { return }
-    unlink(path)
-    unfinished = nil
-  }
-
-  private static func forgetUnfinished() { unfinished = nil }
 }

@@ -21,7 +21,7 @@ final class ImportInput {
   let byteCount: Int64?
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// Bytes that were read to recognise gzip and cannot be read again.
+  /// Bytes that were read to recognise what the input is, and that `read` has not returned yet.
   private var head: [UInt8] = []
   private var gzip: ChildProgram?
   /// Whether something that is no gzip data follows the compressed lines, and was left out. Known after `finish`.
@@ -64,17 +64,31 @@ final class ImportInput {
   /// Reads the next bytes. 0 is the end of the input, once `finish` has confirmed it.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
     do throws(StoreError) {
-      if let gzip { return try gzip.output.read(into: buffer) }
       if !head.isEmpty {
         let count = min(head.count, buffer.count)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: head.withUnsafeBytes { $0 }[..<count]))
+        head.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         head.removeFirst(count)
         return count
       }
+      if let gzip { return try gzip.output.read(into: buffer) }
       return try readAvailable(descriptor, into: buffer, of: name)
     } catch {
       throw failure(error)
     }
+  }
+
+  /// The first bytes, which are read again by `read`: fewer than asked for only if the input is shorter.
+  func peek(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    while head.count < count {
+      var bytes = [UInt8](repeating: 0, count: count - head.count)
+      let known = head
+      head = []
+      defer { head = known + head }
+      let more = try bytes.lendMutableBytes { buffer throws(CommandFailure) in try read(into: buffer) }
+      if more == 0 { break }
+      head = Array(bytes[..<more])
+    }
+    return Array(head.prefix(count))
   }
 
   /// Checks that the end was the end of the whole input. Throws if a compressed stream was damaged or cut short.
@@ -155,6 +169,7 @@ final class ImportInput {
   /// Copies the input to gzip on a dedicated thread.
   private func feed(_ input: PipeEnd) throws(StoreError) {
     let head = head
+    self.head = []
     try StoreMachine.process.start("import-feed") { [descriptor, name, feedProblem] in
       withoutBrokenPipeSignal {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

@@ -27,6 +27,8 @@ struct ImportReport: Equatable {
   var last: UInt64?
   /// What only an import of a git history counts.
   var git: ImportGitCounts?
+  /// What only an import of events counts.
+  var events: ImportEventCounts?
 
   /// Adds the results of appends.
   mutating func add(_ progress: AppendRun.Progress) {
@@ -42,7 +44,8 @@ struct ImportReport: Equatable {
       ("read", read), ("appended", appended), ("known", known), ("skipped", skipped), ("first", first),
       ("last", last), ("raised", raised), ("ahead", ahead), ("late", late), ("rounded", rounded),
     ].map { name, number in "\"\(name)\":" + (number.map { String($0) } ?? "null") }
-    return "{\"schema\":1," + (numbers + (git?.json ?? [])).joined(separator: ",") + "}"
+    return "{\"schema\":1," + (numbers + (git?.json ?? []) + (events?.json ?? [])).joined(separator: ",")
+      + "}"
   }
 
   var short: String {
@@ -51,6 +54,7 @@ struct ImportReport: Equatable {
       text += first == last ? " as sequence \(first)" : " as sequences \(first)…\(last)"
     }
     text += ", \(known) known, \(skipped) skipped"
+    if let events { return text + events.short(raised: raised) }
     if let git { return text + git.short(raised: raised, ahead: ahead) }
     if raised > 0 { text += ", \(counted(raised, "time")) raised to the one before" }
     if ahead > 0 { text += ", \(counted(ahead, "time")) ahead of the clock" }

@@ -54,6 +54,11 @@ struct OpenedStore: Sendable {
         + "nothing acknowledged is lost")
   }
 
+  /// The same, if what was read depends on where the log ends.
+  func throwDamage(if dependsOnEnd: Bool) throws(CommandFailure) {
+    if dependsOnEnd { try reportEnd() }
+  }
+
   /// Throws if the visible end is followed by damage: no further event can be read after it.
   func throwDamage() throws(CommandFailure) {
     guard let damage = log.damage else { return }

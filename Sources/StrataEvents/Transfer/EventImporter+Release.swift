@@ -1,0 +1,123 @@
+// How an append that was read is appended: as it was, or as one of another log.
+
+internal import StrataBase
+internal import StrataDocuments
+internal import StrataLog
+
+extension EventImporter {
+  /// Appends an append of which everything is known.
+  ///
+  /// - Parameter chain: the chain after it where it was exported.
+  func release(_ append: ImportedAppend, chain: UInt64) throws(EventLineProblem) {
+    do throws(StoreError) {
+      if relation == .known {
+        if append.last <= headBefore, try history.chain(after: append.last) == chain {
+          openOrders += append.orders
+          report.known += 1
+          if append.last == headBefore { relation = .exact }
+          return
+        }
+        relation = .added
+      }
+      openOrders += append.orders
+      let draft = relation == .exact ? append.exact() : try added(append)
+      guard let draft else { return }
+      guard try run.add(draft, label: append.line) else {
+        throw run.progress.failure?.error ?? .invalid(what: "an earlier append failed")
+      }
+    } catch {
+      if case .invalid(let what, _) = error, failedLine == nil {
+        throw refused("the append that begins on line \(append.line) cannot be appended: \(what)")
+      }
+      submitError = error
+      throw refused("")
+    }
+  }
+
+  /// The append for a store with other events; nil if nothing of it is left, or if the store has it.
+  private func added(_ append: ImportedAppend) throws(StoreError) -> AppendDraft? {
+    report.ownLeftOut += append.ownCount
+    report.erasedLeftOut += append.erasedCount
+    report.openOrdersLeftOut = UInt64(max(0, openOrders))
+    let id = id(of: append)
+    // What was erased since an earlier import makes the append another one.
+    if append.erasedCount > 0, !id.isEmpty, try store.log.index.first(ofID: id) != nil {
+      report.known += 1
+      return nil
+    }
+    do throws(DecodingProblem) {
+      return try append.added(id: id, salts: store.log.options.saltsEvents)
+    } catch {
+      throw .invalid(what: "the append that begins on line \(append.line) cannot be read")
+    }
+  }
+
+  /// The id by which an append is known again: its own, or one from where it was.
+  private func id(of append: ImportedAppend) -> [UInt8] {
+    if !append.draft.id.isEmpty { return append.draft.id }
+    switch phase {
+    case .export(let header), .ended(let header): return Array("\(header.store)@\(append.first)".utf8)
+    case .byHand, .beginning: return source.map { Array("\($0)#\(append.line)".utf8) } ?? []
+    }
+  }
+
+  /// Checks what an application may append. The events of an export that become those of an empty store are taken as
+  /// they are.
+  func checkNames(_ event: borrowing EventLine) throws(EventLineProblem) {
+    guard relation == .added, event.stream.first != UInt8(ascii: "$") else { return }
+    if case .payload(_, let bytes) = event.content {
+      let options = store.log.options
+      guard bytes.count <= options.payloadSizeMax, event.metadata.count <= options.metadataSizeMax else {
+        throw refused(
+          "the payload has \(bytes.count) bytes and the metadata \(event.metadata.count), and at most "
+            + "\(options.payloadSizeMax) and \(options.metadataSizeMax) are allowed (payloadSizeMax, metadataSizeMax)"
+        )
+      }
+    }
+    let type = String(decoding: event.type, as: UTF8.self)
+    guard event.type.first == UInt8(ascii: "$") else {
+      let stream = StreamName(String(decoding: event.stream, as: UTF8.self))
+      guard !store.documentCategories.withLock({ $0.contains(Array(stream.category.utf8)) }) else {
+        throw refused("\(stream) is in a category of documents, which takes no events of other types")
+      }
+      return
+    }
+    guard DocumentEvent.all.contains(type) else {
+      throw refused(
+        "types that begin with $ are reserved for Strata, and \(type.shortened(within: 40)) is unknown")
+    }
+  }
+
+  /// Ends an import after which the store has the events of the export with their sequences: compares the chain, and
+  /// carries out the orders to erase that are open.
+  func finishSame() throws(StoreError) {
+    report.relation = .same
+    guard try store.log.chain(after: lastSequence) == chain else {
+      throw .invalid(
+        what:
+          "the store does not have the chain of the export after sequence \(lastSequence): another caller appended "
+          + "to it meanwhile, or the export has revisions that no store gives",
+        next: "import the export into a new store that nothing else writes to")
+    }
+    if openOrders > 0 { report.erased = try store.carryOutImportedOrders() }
+  }
+}
+
+extension EventStore {
+  /// Carries out the open orders of a log that was imported. Returns the number of events that were erased.
+  ///
+  /// HEAD says that an order is open only now: while the import runs, a writer that opened the store would append the
+  /// note that the order is done, and the rest of the export would no longer follow.
+  fileprivate func carryOutImportedOrders() throws(StoreError) -> UInt64 {
+    try withErasing { () throws(StoreError) in
+      let open = try openErasures()
+      guard !open.orders.isEmpty else { return 0 }
+      try log.setErasing(true)
+      let results = try carryOut(open)
+      var count: UInt64 = 0
+      for order in open.orders { count += try results[order.sequence]?.get() ?? 0 }
+      if let failure = open.failure { throw failure }
+      return count
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Events that come into a store: with open orders, beside other events, and with errors.
+
+import StrataBase
+import StrataDocuments
+import StrataEvents
+import StrataLog
+import StrataSimulation
+import Testing
+
+@Suite struct TransferStoreTests {
+  @Test func `an order to erase that is open is carried out before the import is done`() async throws {
+    let source = SimulatedDisk()
+    let store = try EraseTests.store(source)
+    try EraseTests.orderWithoutRoom(store, source)
+    let lines = try TransferStores.lines(store)
+    #expect(String(decoding: lines, as: UTF8.self).contains(EraseTests.secret))
+    let disk = SimulatedDisk()
+    let other = try EraseTests.open(disk)
+    let report = try TransferStores.take(lines, into: other)
+    #expect(report.relation == .same && report.erased == 40, "\(report)")
+    #expect(try EraseTests.filesWithSecret(disk).isEmpty)
+    #expect(try other.eventsBlocking(in: "$erasures", limit: 10).map(\.type) == ["$erase", "$erased"])
+    #expect(try other.log.chain(after: store.head.sequence) == store.log.chain(after: store.head.sequence))
+    #expect(try !other.log.isErasing)
+    // The same lines again: everything is known, and nothing is left to erase.
+    let again = try TransferStores.take(lines, into: other)
+    #expect(again.appended == 0 && again.erased == 0 && again.known == report.appended)
+    try other.closeBlocking()
+    #expect(try EraseTests.findings(disk).isEmpty)
+    // Beside other events, the order is left out, and that is said.
+    let third = EventStore.inMemory(clock: .fixed)
+    try third.appendBlocking([NewEvent("first", in: "of/its", .int(1))])
+    let added = try TransferStores.take(lines, into: third)
+    #expect(added.openOrdersLeftOut == 1 && added.ownLeftOut == 1)
+  }
+
+  @Test
+  func
+    `after a power cut at any call of an import there are the first events, and the next import adds the rest`()
+    throws
+  {
+    let store = try EraseTests.store(SimulatedDisk())
+    try store.eraseBlocking(Erasure(streams: ["person/1"], because: "asked to"))
+    let lines = try TransferStores.lines(store)
+    let chains = try TransferStores.chains(store)
+    let seed = StrataSimulation.SeededGenerator.testSeed()
+    var random = StrataSimulation.SeededGenerator(seed: seed)
+    let counted = SimulatedDisk()
+    let whole = try EraseTests.open(counted)
+    let callCount = try counted.changeCount { _ = try TransferStores.take(lines, into: whole) }
+    var cuts = 0
+    for _ in 0..<16 {
+      let number = Int.random(in: 1...callCount, using: &random)
+      let disk = SimulatedDisk()
+      let other = try EraseTests.open(disk)
+      disk.cutPower(atChange: number)
+      // Appends are grouped as they come, so there may be fewer calls than were counted.
+      if (try? TransferStores.take(lines, into: other)) != nil { continue }
+      try? other.closeBlocking()
+      cuts += 1
+      let after = disk.crash(seed: random.next(), model: number % 4 == 0 ? .dropAll : .reorder)
+      let reopened = try EraseTests.open(after)
+      let found = try TransferStores.chains(reopened)
+      #expect(found == Array(chains.prefix(found.count)), "call \(number), SEED=\(seed)")
+      _ = try TransferStores.take(lines, into: reopened)
+      #expect(try TransferStores.chains(reopened) == chains, "call \(number), SEED=\(seed)")
+    }
+    #expect(cuts > 3)
+  }
+
+  @Test func `an export that grew is taken as far as it is new, by a store that has its own events since`()
+    async throws
+  {
+    let store = EventStore.inMemory(clock: .fixed)
+    for number in 0..<10 { try store.appendBlocking([NewEvent("n", in: "a/1", .int(Int64(number)))]) }
+    let other = EventStore.inMemory(clock: .fixed)
+    try TransferStores.take(try TransferStores.lines(store), into: other)
+    try other.appendBlocking([NewEvent("own", in: "b/1", .int(0))])
+    for number in 10..<15 {
+      try store.appendBlocking(
+        [NewEvent("n", in: "a/1", .int(Int64(number)))], id: number == 12 ? "twelve" : nil)
+    }
+    let lines = try TransferStores.lines(store)
+    let report = try TransferStores.take(lines, into: other)
+    #expect(report.known == 10 && report.appended == 5 && report.relation == .added)
+    let again = try TransferStores.take(lines, into: other)
+    #expect(again.known == 15 && again.appended == 0)
+    let ids = try await TransferStores.appends(other).suffix(5).map(\.id)
+    #expect(ids == [11, 12, 13, 14, 15].map { $0 == 13 ? "twelve" : "\(store.id)@\($0)" })
+    // What is erased in the source since is not another append.
+    try store.eraseBlocking(Erasure(sequences: [14...14], because: "asked to"))
+    let erased = try TransferStores.take(try TransferStores.lines(store), into: other)
+    #expect(erased.appended == 0 && erased.erasedLeftOut == 1 && erased.known == 15, "\(erased)")
+  }
+
+  @Test func `an export ends and begins between appends, and does not begin after its end`() throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    try store.appendBlocking([NewEvent("a", in: "a/1", .int(1)), NewEvent("b", in: "a/1", .int(2))])
+    try store.appendBlocking([NewEvent("c", in: "a/1", .int(3))])
+    for (start, end) in [(1, 3), (0, 1), (3, 2), (0, 4)] as [(UInt64, UInt64)] {
+      #expect(throws: StoreError.self) {
+        try TransferStores.lines(store, from: .sequence(start), to: .sequence(end))
+      }
+    }
+    #expect(try TransferStores.lines(store, from: .sequence(3)).splitLines.count == 2)
+    #expect(try TransferStores.lines(store, to: .sequence(2)).splitLines.count == 4)
+  }
+
+  @Test func `an append that is refused is named, and what comes before it stays`() throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    let lines = (1...5).map {
+      "{\"stream\":\"a/1\",\"type\":\"t\",\"data\":\($0),\"expected\":\($0 == 4 ? 9 : $0 - 1)}\n"
+    }
+    let importer = try EventImporter(into: store, source: "s")
+    let error = #expect(throws: StoreError.self) {
+      try Array(lines.joined().utf8).lendBytes { bytes throws(StoreError) in try importer.take(bytes) }
+      _ = try importer.finish()
+    }
+    #expect(error == .conflict(stream: "a/1", expected: .exactly(9), actual: 3))
+    #expect(importer.failedLine == 4 && store.head.sequence == 3)
+  }
+
+  @Test func `a version of the lines that is newer, and a header that is none, are refused`() throws {
+    let header =
+      #"{"strata":"events","version":VERSION,"store":"STORE","after":0,"through":0,"chain":"0000000000000000"}"#
+    for (version, id, why) in [("2", "x", "version 2"), ("1", "short", "not the id of a store")] {
+      let text = header.replacing("VERSION", with: version).replacing("STORE", with: id)
+      let error = #expect(throws: StoreError.self) {
+        try TransferStores.take(Array("\(text)\n".utf8), into: EventStore.inMemory(clock: .fixed))
+      }
+      #expect(error?.what.contains(why) == true, "\(error?.what ?? "")")
+    }
+  }
+}
