@@ -62,7 +62,7 @@ struct ExportTableReport {
     }
     let text = request.output.format.isJSON ? String(decoding: json, as: UTF8.self) : short
     guard request.target != "-" else {
-      Terminal.note(text)
+      if request.output.requestedFormat != nil { Terminal.note(text) }
       return
     }
     var writer = OutputWriter()

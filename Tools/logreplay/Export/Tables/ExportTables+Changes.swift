@@ -10,6 +10,7 @@ extension ExportTables {
     let target = try ExportTarget(request.target, replaces: request.replaces)
     let from = request.from ?? request.resolver.beginning
     let changes = try TableChanges(request.opened, table: table, query, from: from, to: request.to)
+    try checkEnd()
     UnknownFields.report(query, in: [changes.old.table, changes.new.table])
     var report = ExportTableReport(at: request.to)
     report.chain = changes.new.chain

@@ -110,6 +110,7 @@ extension ExportTables {
     }
     let from = try point(of: mark)
     let changes = try TableChanges(opened, table: table, query, from: from, to: request.to)
+    try checkEnd()
     let columns = try self.columns(known: mark.columns.map(\.name))
     let program = try SQLiteProgram(request.target)
     try program.write("PRAGMA legacy_alter_table=ON;\nBEGIN IMMEDIATE;\n")

@@ -48,7 +48,6 @@ struct ExportTables {
     report.table = table
     report.format = format
     try report.print(request)
-    if request.resolver.dependsOnEnd { try opened.reportEnd() }
     if report.leftOut > 0 { throw ExitCode(ExitStatus.skipped) }
   }
 
@@ -149,6 +148,7 @@ struct ExportTables {
     if isOrdered, format != .sql, format != .sqlite {
       let replay = try ListReplay(opened, query, from: request.to.sequence)
       let state = try replay.state(at: request.to)
+      try checkEnd()
       UnknownFields.report(query, state)
       report.chain = state.chain
       report.leftOut = ProblemCounts(state.version).leftOut
@@ -156,9 +156,15 @@ struct ExportTables {
       return (.list(state), report)
     }
     let state = try TableReplay(opened, table: table).state(at: request.to)
+    try checkEnd()
     UnknownFields.report(query, in: [state.table])
     report.chain = state.chain
     return (.table(state, RowSelection(query, table: table)), report)
+  }
+
+  /// Throws if the newest state is asked for and damage follows it: what was exported would not be that.
+  func checkEnd() throws(CommandFailure) {
+    try opened.throwDamage(if: request.resolver.dependsOnEnd || request.hasOpenEnd)
   }
 
   /// Writes each row to the target, with progress.
