@@ -79,7 +79,7 @@ struct EventJSONTests {
       ("a", "a"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""), ("a\nb", "\"a\nb\""), ("", ""),
     ] {
       var bytes: [UInt8] = []
-      EventCSV.append(field, to: &bytes)
+      CSVText.commas.append(field, to: &bytes)
       #expect(String(decoding: bytes, as: UTF8.self) == expected)
     }
   }

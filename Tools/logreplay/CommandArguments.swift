@@ -48,6 +48,7 @@ enum CommandArguments {
   static let takesNothing: Set<String> = [
     "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
     "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up", "--all-flips",
+    "--events", "--force", "--changes", "--lossy", "--crlf",
   ]
 
   /// The options of these commands whose values may be any text, including text that begins with a sign.

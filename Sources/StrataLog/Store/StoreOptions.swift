@@ -136,6 +136,9 @@ public struct StoreOptions: Sendable {
   /// for four times `pageCacheSize`. So do states of the past beyond that many bytes of all of them together; nil for
   /// `pageCacheSize`.
   package var unsavedSize: Int?
+  /// Where a process that only reads puts what is too much for memory of states of the past, in files without a name; nil
+  /// if it stays in memory. A writer has the store's folder for it.
+  package var pastFolder: String?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
   /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is

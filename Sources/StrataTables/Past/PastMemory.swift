@@ -97,13 +97,16 @@ final class PastMemory: StoreAttachment, Sendable {
   ///
   /// - Parameter erasureCount: the one before the fold read anything.
   func mayWrite(since erasureCount: Int) -> Bool {
-    log.savesStates && self.erasureCount == erasureCount && log.derivedSpace?.allowsWriting ?? false
+    guard self.erasureCount == erasureCount else { return false }
+    guard let space = log.derivedSpace else { return log.options.pastFolder != nil }
+    return log.savesStates && space.allowsWriting
   }
 
   /// A file for pages of states of one fold; nil where none may be written. It takes no more once an append has needed
   /// room, or events were erased.
   func makeFile(_ folding: Folding, _ cache: PageCache, since erasureCount: Int) -> SpillFile? {
-    guard let space = log.derivedSpace, let name = StateName(folding.withoutTouches.kept) else { return nil }
+    guard let space = log.derivedSpace else { return log.options.pastFolder.map { scratchFile(in: $0, cache) } }
+    guard let name = StateName(folding.withoutTouches.kept) else { return nil }
     let files = StateFiles(log, name)
     let removalCount = space.removalCount
     let check = { [log, self] () throws(StoreError) in
@@ -124,6 +127,23 @@ final class PastMemory: StoreAttachment, Sendable {
           try file.write(bytes, at: offset)
         }
       })
+  }
+
+  /// A file of a process that only reads, in a folder that is not the store's.
+  private func scratchFile(in folder: String, _ cache: PageCache) -> SpillFile {
+    let fileSystem = log.source.catalog.fileSystem
+    return SpillFile(
+      cache,
+      makeFile: { () throws(StoreError) in
+        let path = "\(folder)/.strata-past-\(String(fileSystem.freshToken(), radix: 16))"
+        let file = try fileSystem.open(path, .createNew)
+        do throws(StoreError) { try fileSystem.remove(path) } catch {
+          file.close()
+          throw error
+        }
+        return file
+      },
+      write: { (file, bytes, offset) throws(StoreError) in try file.write(bytes, at: offset) })
   }
 
   /// Runs a body that moves pages to a file. What cannot be written stays where it is.

@@ -15,15 +15,29 @@ struct ExportCommand: BlockingCommand, PointCommand {
       With --events, the events of the range are written as lines of JSON, without loss: an export of all events, \
       imported into an empty store by `import --events`, gives it the same events with the same times, ids and chain. \
       The range must begin and end between two appends. --stream, --category and --type choose events; what they leave \
-      out is missing in the chain, so that the lines are added to a store and do not become the same one. With --table, the rows of tables are written as they are at the \
-      end of the range.
+      out is missing in the chain, so that the lines are added to a store and do not become the same one.
+
+      With --table, or --view for a kept list, the rows of a table are written as they are at a point: as JSON lines, \
+      one document a line, which `import --table --id` takes back; as csv (RFC 4180) or tsv; as a file of SQLite, \
+      through the program sqlite3; or as the SQL text of one. Without --sort, sections and limits the rows ascend by \
+      their ids, and memory does not grow with the table. Where sections are given, csv and SQLite have a column of \
+      them. A file of SQLite that an export wrote is updated to another point by the rows that differ, in one \
+      transaction: an update that fails or is killed leaves the old state.
+
+      With --changes, what differs between the points A and B of the range is written: as lines \
+      {"kind":"put","id":…,"before":…,"after":…}, or as SQL statements that turn the table of A into that of B, to be \
+      read by sqlite3 -bail. What was changed and changed back is no change.
+
+      A value for which the format has no exact form, and a document with another value in the id field, end the \
+      export with the names of the row and the field. The page MovingData.md has a table of what each format keeps.
 
       TO is a file, or - for standard output. A name that ends in .gz is compressed with gzip. A file is written under \
       a temporary name and gets its own when it is complete, so an export that fails leaves none. A file that exists \
-      is refused unless --force is given. The form is that of TO's ending, or of --format.
+      is refused unless --force is given, except by an update of SQLite. The form is that of TO's ending, or of --format.
 
-      Exit codes: 64 usage, 65 damage in the store, 66 no such store or point, 73 TO cannot be created or exists, 74 \
-      an I/O error or a full disk.
+      Exit codes: 3 rows that cannot be shown were left out, 64 usage, 65 damage in the store, or a value that the \
+      format cannot keep, 66 no such store, table or point, 73 TO cannot be created, exists, or is a file of another \
+      export, 74 an I/O error or a full disk, 75 another program has the file of SQLite locked.
       """)
 
   @OptionGroup var source: StoreArgument
@@ -37,32 +51,23 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Flag(help: "Export the events of the range, as lines of JSON.")
   var events = false
 
-  @Option(help: "Export this table as it is at the end of the range. Repeatable.")
-  var table: [String] = []
-
-  @Option(help: "The form: jsonl, csv, sqlite or sql. Default: by the ending of TO.")
+  @Option(help: "The form: jsonl, csv, tsv, sqlite or sql. Default: by the ending of TO.")
   var format: ExportFormat?
 
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
 
   @OptionGroup var choice: ExportEventOptions
+  @OptionGroup var list: ListOptions
+  @OptionGroup var tables: ExportTableOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
-    guard events != !table.isEmpty else {
-      throw CommandFailure(
-        ExitStatus.usage, events ? "--events and --table are two exports" : "nothing to export is given",
-        next: "give --events, or --table with the name of a table")
-    }
-    guard events || choice.isEmpty else {
-      throw CommandFailure(
-        ExitStatus.usage, "--stream, --category and --type choose events",
-        next: "leave them out, or give --events")
-    }
+    try check()
     let selection = try choice.selection()
     let points = try PointRange(range, times: TimeText(zone: output.zone))
-    let opened = try OpenedStore.open(source.store)
+    let opened = try OpenedStore.open(
+      source.store, scratch: ImportSortFile.folder(besides: source.store))
     let resolver = PointResolver(store: opened)
     let request = ExportRequest(
       opened: opened, resolver: resolver, from: try points.from.map { try resolver.resolve($0) },
@@ -72,7 +77,26 @@ struct ExportCommand: BlockingCommand, PointCommand {
     if events {
       try ExportEvents(request: request, selection: selection).run()
     } else {
-      try ExportTables(request: request, tables: table).run()
+      try ExportTables(request: request, list: list, options: tables).run()
+    }
+  }
+
+  private func check() throws(CommandFailure) {
+    let isOfTable = list.table != nil || list.view != nil
+    guard events != isOfTable else {
+      throw CommandFailure(
+        ExitStatus.usage, events ? "--events and --table are two exports" : "nothing to export is given",
+        next: "give --events, or --table with the name of a table")
+    }
+    guard events || choice.isEmpty else {
+      throw CommandFailure(
+        ExitStatus.usage, "--stream, --category and --type choose events",
+        next: "leave them out, or give --events")
+    }
+    if events, let option = list.isGiven ? "an option of lists" : tables.firstGiven {
+      throw CommandFailure(
+        ExitStatus.usage, "\(option) says nothing about events", at: "--events",
+        next: "leave it out, or export a table with --table")
     }
   }
 }

@@ -69,23 +69,9 @@ enum EventCSV {
     ]
     for (index, field) in fields.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      Self.append(field, to: &bytes)
+      CSVText.commas.append(field, to: &bytes)
     }
     bytes.append(UInt8(ascii: "\n"))
-  }
-
-  static func append(_ field: String, to bytes: inout [UInt8]) {
-    let isPlain = field.utf8.allSatisfy { $0 != 0x22 && $0 != 0x2C && $0 != 0x0A && $0 != 0x0D }
-    guard !isPlain else {
-      bytes += field.utf8
-      return
-    }
-    bytes.append(0x22)
-    for byte in field.utf8 {
-      if byte == 0x22 { bytes.append(0x22) }
-      bytes.append(byte)
-    }
-    bytes.append(0x22)
   }
 }
 

@@ -5,7 +5,7 @@ internal import StrataLog
 
 /// The format of an export, as `--format` names it.
 enum ExportFormat: String, CaseIterable {
-  case jsonl, csv, sqlite, sql
+  case jsonl, csv, tsv, sqlite, sql
 
   /// The format that the ending of a name means, before `.gz`; nil for any other name.
   init?(endingOf name: String) {
@@ -15,6 +15,7 @@ enum ExportFormat: String, CaseIterable {
     switch file[file.index(after: dot)...] {
     case "jsonl", "ndjson", "json": self = .jsonl
     case "csv": self = .csv
+    case "tsv": self = .tsv
     case "sqlite", "sqlite3", "db": self = .sqlite
     case "sql": self = .sql
     default: return nil

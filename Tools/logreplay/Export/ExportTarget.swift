@@ -85,6 +85,10 @@ final class ExportTarget {
     UnfinishedFiles.forget(file.temporary)
   }
 
+  /// The path of the file while it is not finished, for another program that writes to it; nil for what is written as it
+  /// is.
+  var temporaryPath: String? { file?.temporary }
+
   /// Writes bytes. Throws `BrokenPipe` if the reader of a pipe has closed it, which is a success.
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     byteCount += UInt64(bytes.count)

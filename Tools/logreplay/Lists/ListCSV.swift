@@ -13,21 +13,21 @@ enum ListCSV {
     let columns = try ListCSVColumns(of: state, fields)
     for (index, name) in columns.titles.enumerated() {
       if index > 0 { writer.bytes.append(UInt8(ascii: ",")) }
-      EventCSV.append(name, to: &writer.bytes)
+      CSVText.commas.append(name, to: &writer.bytes)
     }
     writer.bytes.append(UInt8(ascii: "\n"))
     for place in 0..<state.version.sectionCount {
       let section = text(state.section(at: place))
       let shown = state.shownCount(ofSectionAt: place)
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
-        EventCSV.append(section, to: &writer.bytes)
+        CSVText.commas.append(section, to: &writer.bytes)
         writer.bytes.append(UInt8(ascii: ","))
-        EventCSV.append(row.idText, to: &writer.bytes)
+        CSVText.commas.append(row.idText, to: &writer.bytes)
         writer.bytes += ",\(row.revision)".utf8
         let object = fields.fields(of: row)
         for name in columns.fields {
           writer.bytes.append(UInt8(ascii: ","))
-          EventCSV.append(text(object[name]), to: &writer.bytes)
+          CSVText.commas.append(text(object[name]), to: &writer.bytes)
         }
         writer.bytes.append(UInt8(ascii: "\n"))
         try writer.flushIfLarge()

@@ -16,6 +16,8 @@ struct ListQuery: Sendable {
   private(set) var comparisons: [(left: FieldPath, right: FieldPath)] = []
   /// The field whose values are the sections; it is not repeated in each row.
   var sectionPath: FieldPath?
+  /// The filters as canonical texts, in which times are absolute; a row passes all of them.
+  private(set) var filters: [String] = []
   /// False for `--limit-per-section 0`: only sections and their counts are shown.
   var showsItems: Bool
   /// Whether the sections' values are times, which lists store as nanoseconds and the output shows as text.
@@ -64,6 +66,7 @@ struct ListQuery: Sendable {
           next: "choose the field of the sections with --section-by, or compare that field")
       }
       comparisons += filter.expression.comparisonsOfFields
+      filters.append(filter.description)
       request = request.filtered(by: filter)
     }
     // A limit hides sections without shown items, so no limit is set if no items are shown.

@@ -35,13 +35,19 @@ struct ListState {
     version.withSection(at: place) { key, _, _ in section(key) }
   }
 
-  /// The value that a section's key encodes; null for the only section of a list without sections.
   private func section(_ key: UnsafeRawBufferPointer) -> DocumentValue {
+    Self.section(key, isTime: isSectionedByTime)
+  }
+
+  /// The value that a section's key encodes; null for the only section of a list without sections.
+  ///
+  /// - Parameter isTime: whether the sections' values are times.
+  static func section(_ key: UnsafeRawBufferPointer, isTime: Bool) -> DocumentValue {
     if key.isEmpty { return .null }
     var reader = SortKeyReader(key)
     // Section keys are encoded without options, so they always decode.
     let value = (try? reader.readDocumentValue()) ?? .null
-    guard isSectionedByTime, case .int(let nanoseconds) = value else { return value }
+    guard isTime, case .int(let nanoseconds) = value else { return value }
     return .string(Timestamp(nanoseconds: nanoseconds).description)
   }
 

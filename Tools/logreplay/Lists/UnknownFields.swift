@@ -19,7 +19,18 @@ enum UnknownFields {
   static func report(_ query: ListQuery, _ states: ListState...) {
     var missing = query.namedFields
     for state in states { missing = state.missingFromShown(missing) }
-    let tables = states.map(\.version.table).filter { $0.count > 0 }
+    report(missing, of: query, in: states.map(\.version.table))
+  }
+
+  /// Reports the fields of the query that no row of the tables has. O(rows) if there are any, otherwise as many rows as it
+  /// takes to see all fields.
+  static func report(_ query: ListQuery, in tables: [Table]) {
+    report(query.namedFields, of: query, in: tables)
+  }
+
+  private static func report(_ fields: [FieldPath], of query: ListQuery, in tables: [Table]) {
+    var missing = fields
+    let tables = tables.filter { $0.count > 0 }
     guard !tables.isEmpty else { return }
     for table in tables { missing = table.missing(missing) }
     guard !missing.isEmpty else { return }

@@ -21,9 +21,17 @@ struct OpenedStore: Sendable {
 
   var log: Log { store.log }
 
+  /// The bytes that may be in memory before they go to a file.
+  private static let unsavedSizeOfScratch = 32 << 20
+
   /// Opens a store for reading, whether or not a writer is running. Blocks.
-  static func open(_ path: String) throws(CommandFailure) -> OpenedStore {
+  ///
+  /// - Parameter scratch: the folder for what states of the past have that is too much for memory, in files without a
+  ///   name; nil if it stays in memory.
+  static func open(_ path: String, scratch: String? = nil) throws(CommandFailure) -> OpenedStore {
     var options = StoreOptions()
+    options.pastFolder = scratch
+    if scratch != nil { options.unsavedSize = unsavedSizeOfScratch }
     options.readsDamaged = true
     // A command that reads writes nothing.
     options.readersSaveStates = false

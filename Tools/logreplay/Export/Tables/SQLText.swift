@@ -1,0 +1,110 @@
+// Names and values as SQL text that SQLite reads back exactly.
+
+internal import StrataDocuments
+internal import StrataTables
+
+enum SQLText {
+  /// Texts with a line feed that are longer are written as hex digits: a shell looks at each line of a statement.
+  private static let lineFeedLengthMax = 4096
+
+  /// Appends a name in double quotes. It must not contain NUL.
+  static func append(name: String, to bytes: inout [UInt8]) {
+    bytes.append(0x22)
+    for byte in name.utf8 {
+      if byte == 0x22 { bytes.append(0x22) }
+      bytes.append(byte)
+    }
+    bytes.append(0x22)
+  }
+
+  static func name(_ name: String) -> String {
+    var bytes: [UInt8] = []
+    append(name: name, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A text as a literal.
+  static func literal(_ text: String) -> String {
+    var text = text
+    var bytes: [UInt8] = []
+    text.withUTF8 { append(text: UnsafeRawBufferPointer($0), to: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends a value; false, and nothing, for NaN, which SQLite does not have.
+  static func append(_ value: ExportValue?, scratch: inout [UInt8], to bytes: inout [UInt8]) -> Bool {
+    switch value {
+    case nil, .null: bytes += "NULL".utf8
+    case .bool(let value): bytes.append(value ? UInt8(ascii: "1") : UInt8(ascii: "0"))
+    case .int(let number):
+      if number < 0 { bytes.append(UInt8(ascii: "-")) }
+      JSONLine.append(number.magnitude, to: &bytes)
+    case .largeInteger(let digits):
+      bytes.append(0x27)
+      bytes += digits.utf8
+      bytes.append(0x27)
+    case .double(let number):
+      guard !number.isNaN else { return false }
+      SQLReal.append(number, to: &bytes)
+    case .text(let text): append(text: text, to: &bytes)
+    case .ownText(var text): text.withUTF8 { append(text: UnsafeRawBufferPointer($0), to: &bytes) }
+    case .bytes(let content):
+      appendBlob(content, to: &bytes)
+    case .nested:
+      scratch.removeAll(keepingCapacity: true)
+      if let value { ExportJSON.append(value, to: &scratch) }
+      scratch.withUnsafeBytes { append(text: $0, to: &bytes) }
+    }
+    return true
+  }
+
+  /// Appends UTF-8 as a text. The shell of SQLite ends a statement at NUL, and reads a carriage return and a line feed as
+  /// a line feed: a text with either is written as hex digits.
+  private static func append(text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    var hasQuote = false
+    var hasLineFeed = false
+    for byte in text where byte <= 0x27 {
+      switch byte {
+      case 0x27: hasQuote = true
+      case 0x0A: hasLineFeed = true
+      case 0, 0x0D:
+        bytes += "CAST(".utf8
+        appendBlob(text, to: &bytes)
+        bytes += " AS TEXT)".utf8
+        return
+      default: break
+      }
+    }
+    if hasLineFeed, text.count > lineFeedLengthMax {
+      bytes += "CAST(".utf8
+      appendBlob(text, to: &bytes)
+      bytes += " AS TEXT)".utf8
+      return
+    }
+    bytes.append(0x27)
+    if hasQuote {
+      for byte in text {
+        if byte == 0x27 { bytes.append(0x27) }
+        bytes.append(byte)
+      }
+    } else {
+      bytes += text
+    }
+    bytes.append(0x27)
+  }
+
+  /// `x'0A1B'`
+  private static func appendBlob(_ content: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "x"))
+    bytes.append(0x27)
+    for byte in content {
+      bytes.append(digit(byte >> 4))
+      bytes.append(digit(byte & 15))
+    }
+    bytes.append(0x27)
+  }
+
+  private static func digit(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+  }
+}
