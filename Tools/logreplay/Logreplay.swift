@@ -16,6 +16,11 @@ struct Logreplay: AsyncParsableCommand {
     version: "\(version), store format \(FormatLimits.major).\(FormatLimits.minor)",
     subcommands: [
       ImportCommand.self,
+      PutCommand.self,
+      MergeCommand.self,
+      DeleteCommand.self,
+      AppendCommand.self,
+      WriteCommand.self,
       InfoCommand.self,
       LogCommand.self,
       ShowCommand.self,
