@@ -109,7 +109,8 @@ let package = Package(
     .executableTarget(
       name: "logreplay",
       dependencies: modules + [
-        "LogreplayPoints", "Strata", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "LogreplayPoints", "Strata", "CLZ4",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
       exclude: ["Points"],
@@ -119,7 +120,8 @@ let package = Package(
     .executableTarget(
       name: "stratabench",
       dependencies: modules + [
-        "Strata", "StrataSimulation", "CLZ4", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Strata", "StrataSimulation", "CLZ4",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/stratabench",
       // A package of its own, for what is measured beside another library.
@@ -157,7 +159,8 @@ let package = Package(
     .testTarget(
       name: "StrataEventsTests",
       dependencies: [
-        "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation", "strata-crashwriter",
+        "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation",
+        "strata-crashwriter",
       ],
       swiftSettings: houseRules
     ),

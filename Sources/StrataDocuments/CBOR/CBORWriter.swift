@@ -10,7 +10,7 @@
 package struct CBORWriter: ~Copyable {
   private(set) var base: UnsafeMutableRawPointer
   /// The number of bytes written.
-  package private(set) var count = 0
+  package internal(set) var count = 0
   private var capacity: Int
   /// False if the caller owns the memory, which then cannot grow and must be large enough.
   private let ownsMemory: Bool
@@ -119,6 +119,13 @@ extension CBORWriter {
       writeHead(CBORMajor.text, UInt64(truncatingIfNeeded: utf8.count))
       writeEncoded(UnsafeRawBufferPointer(utf8))
     }
+  }
+
+  /// Writes a text whose bytes are known to be UTF-8.
+  @inline(__always)
+  package mutating func writeText(utf8 bytes: UnsafeRawBufferPointer) {
+    writeHead(CBORMajor.text, UInt64(truncatingIfNeeded: bytes.count))
+    writeEncoded(bytes)
   }
 
   package mutating func writeBytes(_ bytes: UnsafeRawBufferPointer) {

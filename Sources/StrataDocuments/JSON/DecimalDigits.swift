@@ -62,3 +62,11 @@ struct DecimalDigits: Equatable {
     return text.prefix(max(0, Int(length))).map { UInt8(bitPattern: $0) }
   }
 }
+
+/// Comparisons of the texts of numbers.
+package enum DecimalText {
+  /// Whether a text has the digits of a double's shortest text.
+  package static func isShortest(_ text: UnsafeRawBufferPointer, of value: Double) -> Bool {
+    DecimalDigits(text) == DecimalDigits(value.magnitude.description.utf8)
+  }
+}

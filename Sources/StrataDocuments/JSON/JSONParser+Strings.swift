@@ -18,7 +18,7 @@ extension JSONParser {
 
   /// Moves to the next quote, backslash or control character, or to the end.
   @inline(__always)
-  private mutating func skipPlainBytes() {
+  mutating func skipPlainBytes() {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080
     while offset &+ 8 <= end {

@@ -155,7 +155,7 @@ struct JSONParser: ~Copyable {
     return builder.array(from: start)
   }
 
-  private mutating func parseWord(_ word: StaticString) throws(Failure) {
+  mutating func parseWord(_ word: StaticString) throws(Failure) {
     for index in 0..<word.utf8CodeUnitCount {
       guard offset < end, base[offset] == word.utf8Start[index] else { throw unexpected() }
       offset &+= 1
@@ -164,7 +164,7 @@ struct JSONParser: ~Copyable {
 
   /// Moves past a byte if it is the next one. Throws at the end of the text.
   @inline(__always)
-  private mutating func skip(_ byte: UInt8) throws(Failure) -> Bool {
+  mutating func skip(_ byte: UInt8) throws(Failure) -> Bool {
     guard offset < end else { throw unexpected() }
     guard base[offset] == byte else { return false }
     offset &+= 1
@@ -172,7 +172,7 @@ struct JSONParser: ~Copyable {
   }
 
   @inline(__always)
-  private mutating func skipSpace() {
+  mutating func skipSpace() {
     while offset < end {
       switch base[offset] {
       case 0x20, 0x0A, 0x0D, 0x09: offset &+= 1

@@ -57,7 +57,19 @@ extension Timestamp: CustomStringConvertible {
   /// Parses a moment in the form of RFC 3339, with an offset or `Z`. Digits after the ninth are dropped. A leap second,
   /// `23:59:60` in UTC, is the last nanosecond before the next second. Nil for anything else and outside the range.
   public init?(_ text: String) {
-    guard let instant = RFC3339.instant(text)?.onClock else { return nil }
+    guard let instant = RFC3339.instant(text) else { return nil }
+    self.init(instant)
+  }
+
+  /// Parses a moment from the UTF-8 of its text.
+  package init?(utf8 text: UnsafeRawBufferPointer) {
+    guard let instant = RFC3339.instant(text.assumingMemoryBound(to: UInt8.self)) else { return nil }
+    self.init(instant)
+  }
+
+  /// The moment on a clock; nil outside the range.
+  private init?(_ instant: Instant) {
+    let instant = instant.onClock
     // In 128 bits, because the first second of the range begins before it.
     let sum = Int128(instant.seconds) * 1_000_000_000 + Int128(instant.attoseconds / 1_000_000_000)
     guard let nanoseconds = Int64(exactly: sum), nanoseconds != .min else { return nil }

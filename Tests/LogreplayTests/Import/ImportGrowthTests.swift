@@ -91,7 +91,7 @@ struct ImportGrowthTests {
     let store = try await EventStore.open(at: folder.store)
     for (index, (line, ending)) in zip(lines, endings).enumerated() {
       let hash = XXH64.of(Array((line + ending).utf8))
-      let id = String(decoding: source.appendID(line: UInt64(index + 1), hash: hash), as: UTF8.self)
+      let id = String(decoding: source.appendID(number: UInt64(index + 1), hash: hash), as: UTF8.self)
       try await store.append(
         [NewEvent("$put", in: "t/\(index + 1)", ["id": .int(Int64(index + 1))])], id: id)
     }

@@ -150,7 +150,7 @@ struct ImportLinesTests {
     try other.write(importedLines(1...60))
     try await other.importLines()
     let source = ImportSourceName("lines.jsonl")
-    var known = ImportKnownLines()
+    var known = ImportKnownRecords()
     func read(_ folder: ImportFolder) async throws -> [Bool] {
       let store = try await EventStore.open(at: folder.store, .readOnly)
       try known.read(source, from: store.log)
@@ -214,13 +214,13 @@ struct ImportLinesTests {
   @Test func `a source too long for an id is shortened to one that nobody else has`() {
     let long = ImportSourceName(String(repeating: "é", count: 40))
     #expect(long.bytes.count == 16 + 17)
-    #expect(long.appendID(line: ImportSourceName.lineMax, hash: .max).count <= 64)
+    #expect(long.appendID(number: ImportSourceName.numberMax, hash: .max).count <= 64)
     #expect(String(validating: long.bytes, as: UTF8.self)?.hasPrefix("éééééééé~") == true)
     let literal = ImportSourceName(String(decoding: long.bytes, as: UTF8.self))
     #expect(literal.bytes != long.bytes)
     #expect(ImportSourceName("a.jsonl").bytes == Array("a.jsonl".utf8))
     let longest = ImportSourceName(String(repeating: "x", count: ImportSourceName.lengthMax))
-    #expect(longest.appendID(line: ImportSourceName.lineMax, hash: .max).count == 64)
+    #expect(longest.appendID(number: ImportSourceName.numberMax, hash: .max).count == 64)
   }
 
   @Test func `ids of one source are not taken for another's`() async throws {

@@ -55,7 +55,7 @@ struct ImportProcessTests {
       ImportProcess.command, arguments + ["--source", "s"], input: bytes)
     #expect(
       plain.output
-        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0,\"ahead\":0,\"late\":0,\"rounded\":0}\n"
+        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0,\"ahead\":0,\"late\":0,\"rounded\":0,\"tables\":[{\"table\":\"t\",\"put\":5000,\"merged\":0,\"deleted\":0}]}\n"
     )
     #expect(plain.errors.isEmpty)
     let zipped = try ImportProcess.run(
@@ -103,7 +103,7 @@ struct ImportProcessTests {
       ImportProcess.command,
       ["import", folder.store, folder.file("lines.jsonl"), "--table", "t", "--id", "id", "--skip-bad"])
     #expect(result.code == ExitStatus.skipped)
-    #expect(result.output == "32 lines read, 1 appended as sequence 1, 0 known, 31 skipped\n")
+    #expect(result.output == "32 lines read, 1 appended as sequence 1, 0 known, 31 skipped\n  t: 1 put\n")
     #expect(result.errors.contains("lines.jsonl:2:1: unexpected 'x'"))
     #expect(result.errors.split(separator: "\n").count == 21)
   }

@@ -46,13 +46,19 @@ final class ImportFolder {
     try await run([file(name), "--table", "t", "--id", "id"] + more)
   }
 
-  /// Runs `import` on the test's store in this process.
+  /// Runs `import` on the test's store in this process. The report is without the counts of tables, which are in `tables`.
   @discardableResult
   func run(_ arguments: [String]) async throws -> ImportReport {
-    try await ImportCommand.parse([store] + arguments).execute { [notes] note in
+    var report = try await ImportCommand.parse([store] + arguments).execute { [notes] note in
       notes.withLock { $0.append(note) }
     }
+    tables.withLock { $0 = report.tables }
+    report.tables = []
+    return report
   }
+
+  /// What the last import counted for each table.
+  let tables = Lock<[ImportTableCounts]>([])
 
   /// What was noted on standard error.
   let notes = Lock<[String]>([])
@@ -104,6 +110,33 @@ private func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(
 extension RecordedAppend {
   /// The line that an append stands for, out of its id.
   var line: Int? { id.flatMap { $0.split(separator: ":").dropLast().last }.flatMap { Int($0) } }
+}
+
+/// Runs lines of Python, which get the arguments as `sys.argv[1:]`, and returns what they print.
+func importPython(_ script: String, _ arguments: String...) throws -> String {
+  let result = try ImportProcess.run("/usr/bin/python3", ["-c", script] + arguments)
+  #expect(result.code == 0, "\(result.errors)")
+  return result.output
+}
+
+/// Whether there is a Python to compare with.
+let importHasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
+
+/// Texts that are easily misread: quotes, line ends, separators, numbers that are none.
+func importHostileText(_ random: inout SeededGenerator) -> String {
+  let whole = [
+    "", "007", "1.0", "1e3", "+5", "-0", "NULL", "null", "\\N", "true", " 1", "1 ", "0x10",
+    "9223372036854775808",
+    "-9223372036854775809", "0.1", "1e400", "NaN", "inf", "\u{FEFF}", "=1+1", "{\"a\":1}", "[1]", "'", "--",
+  ]
+  if Bool.random(using: &random) { return whole.randomElement(using: &random)! }
+  let alphabet: [Character] = [
+    "a", "\"", "\\", ",", ";", "\t", "\n", "\r\n", "\u{0}", "\u{1}", "\u{7F}", "é", "🙂", "\u{2028}", "0", ".",
+    " ",
+    "'", "\u{E9}", "e\u{301}",
+  ]
+  return String(
+    (0..<Int.random(in: 1...6, using: &random)).map { _ in alphabet.randomElement(using: &random)! })
 }
 
 /// A program in a process of its own.

@@ -1,5 +1,6 @@
 // The report of an import, for people and for programs.
 
+internal import StrataDocuments
 internal import StrataLog
 
 /// The counts of one import.
@@ -25,6 +26,8 @@ struct ImportReport: Equatable {
   /// The first and the last appended sequence; nil if nothing was appended.
   var first: UInt64?
   var last: UInt64?
+  /// The appended events of each table, in the order in which the tables came.
+  var tables: [ImportTableCounts] = []
   /// What only an import of a git history counts.
   var git: ImportGitCounts?
 
@@ -37,12 +40,20 @@ struct ImportReport: Equatable {
     last = progress.last ?? last
   }
 
+  /// Counts an event that is appended.
+  mutating func count(_ kind: ImportRow.Kind, in table: String) {
+    let index = tables.firstIndex { $0.name == table } ?? tables.count
+    if index == tables.count { tables.append(ImportTableCounts(name: table)) }
+    tables[index].add(kind)
+  }
+
   var json: String {
     let numbers = [
       ("read", read), ("appended", appended), ("known", known), ("skipped", skipped), ("first", first),
       ("last", last), ("raised", raised), ("ahead", ahead), ("late", late), ("rounded", rounded),
     ].map { name, number in "\"\(name)\":" + (number.map { String($0) } ?? "null") }
-    return "{\"schema\":1," + (numbers + (git?.json ?? [])).joined(separator: ",") + "}"
+    let tables = tables.isEmpty ? [] : ["\"tables\":[\(tables.map(\.json).joined(separator: ","))]"]
+    return "{\"schema\":1," + (numbers + tables + (git?.json ?? [])).joined(separator: ",") + "}"
   }
 
   var short: String {
@@ -56,6 +67,39 @@ struct ImportReport: Equatable {
     if ahead > 0 { text += ", \(counted(ahead, "time")) ahead of the clock" }
     if late > 0 { text += ", \(counted(late, "line")) applied late" }
     if rounded > 0 { text += ", \(counted(rounded, "line")) with a rounded number" }
+    for table in tables { text += "\n  \(table.short)" }
     return text
+  }
+}
+
+/// The events of one table that an import appended.
+struct ImportTableCounts: Equatable {
+  var name: String
+  var put: UInt64 = 0
+  var merged: UInt64 = 0
+  var deleted: UInt64 = 0
+
+  init(name: String) { self.name = name }
+
+  mutating func add(_ kind: ImportRow.Kind) {
+    switch kind {
+    case .put: put += 1
+    case .merge: merged += 1
+    case .delete: deleted += 1
+    }
+  }
+
+  private var counts: [(word: String, count: UInt64)] {
+    [("put", put), ("merged", merged), ("deleted", deleted)]
+  }
+
+  var json: String {
+    let name = DocumentValue.string(name).json()
+    return "{\"table\":\(name)," + counts.map { "\"\($0.word)\":\($0.count)" }.joined(separator: ",") + "}"
+  }
+
+  var short: String {
+    PeopleText.printable(name) + ": "
+      + counts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
   }
 }

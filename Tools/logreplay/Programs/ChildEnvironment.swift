@@ -20,6 +20,9 @@ enum ChildEnvironment {
     entries { $0 != "GZIP" && $0 != "LC_ALL" && $0 != "LANGUAGE" } + ["LC_ALL=C"]
   }
 
+  /// For sqlite3: what it prints does not depend on the locale.
+  static var sqlite: [String] { entries { $0 != "LC_ALL" && $0 != "LANGUAGE" } + ["LC_ALL=C"] }
+
   /// For git: no locale, no pager, no prompts, no optional locks; neither replaced objects nor grafts; and nothing is
   /// fetched, also by a git that does not know the variable that forbids it: it then may use no protocol. The file of
   /// grafts is one that cannot be there: of one that is, git prints a hint, as if it were a reason for an error.

@@ -1,4 +1,4 @@
-// A child process: git or gzip, whose output is read as it arrives, or a program of the user.
+// A child process: git, gzip or sqlite3, whose output is read as it arrives, or a program of the user.
 
 internal import StrataBase
 internal import StrataLog

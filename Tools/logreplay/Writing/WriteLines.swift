@@ -55,7 +55,7 @@ final class WriteLines {
     return WriteLineBatch(append: append, first: numbers.first, last: numbers.last, isLast: false)
   }
 
-  private func next() throws(CommandFailure) -> ImportLine? {
+  private func next() throws(CommandFailure) -> ImportRecord? {
     do throws(CommandFailure) { return try reader.next() } catch {
       var failure = error
       failure.next = "check the input, and write it again"

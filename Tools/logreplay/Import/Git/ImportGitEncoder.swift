@@ -71,7 +71,7 @@ struct ImportGitEncoder: ~Copyable {
       draft = AppendDraft(bytesHint: 1 << 20)
     }
     payload.withUnsafeBytes { payload in
-      metadata.withUnsafeBytes { ImportLineEncoder.add(type, stream, payload, $0, to: draft) }
+      metadata.withUnsafeBytes { ImportRowEncoder.add(type, stream, payload, $0, to: draft) }
     }
   }
 
@@ -83,7 +83,7 @@ struct ImportGitEncoder: ~Copyable {
 
   private func add(_ type: String, _ stream: String, _ payload: [UInt8]) {
     payload.withUnsafeBytes { payload in
-      metadata.withUnsafeBytes { ImportLineEncoder.add(type, stream, payload, $0, to: draft) }
+      metadata.withUnsafeBytes { ImportRowEncoder.add(type, stream, payload, $0, to: draft) }
     }
   }
 

@@ -1,4 +1,4 @@
-// The bytes to import: a file or standard input, decompressed if it is gzip data.
+// The bytes to import: a file or standard input, decompressed if it is gzip data or frames of lz4.
 
 internal import StrataBase
 internal import StrataLog
@@ -12,20 +12,25 @@ internal import StrataLog
 #endif
 
 /// A file or standard input, read from its beginning to its end, once.
-final class ImportInput {
+final class ImportInput: ImportByteSource {
   /// The name used in messages.
   let name: String
   /// Whether it is a regular file: its name identifies it, and it has the same content when it is read again.
   let isFile: Bool
   /// The file's length on disk; nil if it is not known.
   let byteCount: Int64?
+  /// Whether it is a database file of SQLite.
+  private(set) var isSQLite = false
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// Bytes that were read to recognise gzip and cannot be read again.
+  /// Bytes that were read to recognise what the input is, and cannot be read again.
   private var head: [UInt8] = []
   private var gzip: ChildProgram?
-  /// Whether something that is no gzip data follows the compressed lines, and was left out. Known after `finish`.
-  private(set) var hasMoreThanGzip = false
+  private var lz4: ImportLZ4?
+  /// Decompressed bytes that were looked at, and not read yet.
+  private var peeked: [UInt8] = []
+  /// What follows compressed data and was left out, if there was something: the name of the format. Known after `finish`.
+  private(set) var rest: String?
   private let feedProblem = Lock<StoreError?>(nil)
 
   /// Opens a file, or standard input for `-`.
@@ -48,7 +53,28 @@ final class ImportInput {
     var status = stat()
     isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     byteCount = isFile ? Int64(status.st_size) : nil
-    if try readsMagic(isSeekable: isFile) { try startGzip(isSeekable: isFile) }
+    switch try beginning() {
+    case .gzip: try startGzip(isSeekable: isFile)
+    case .lz4: lz4 = ImportLZ4()
+    case .foreign(let what, let command):
+      try ImportBeginning.foreign(what: what, command: command).check(name)
+    case .sqlite: isSQLite = true
+    case nil: break
+    }
+  }
+
+  /// The first bytes of the content, decompressed, which `read` returns again: up to the first line feed after something
+  /// that is not white space, but at most about `countMax`.
+  func peek(_ countMax: Int = 64 << 10) throws(CommandFailure) -> [UInt8] {
+    while peeked.count < countMax {
+      let begin = peeked.firstIndex { $0 > 0x20 } ?? peeked.count
+      if begin < peeked.count, peeked[begin...].contains(0x0A) { break }
+      var more = [UInt8](repeating: 0, count: 64 << 10)
+      let count = try more.lendMutableBytes { bytes throws(CommandFailure) in try readContent(into: bytes) }
+      if count == 0 { break }
+      peeked += more[..<count]
+    }
+    return peeked
   }
 
   deinit {
@@ -63,22 +89,38 @@ final class ImportInput {
 
   /// Reads the next bytes. 0 is the end of the input, once `finish` has confirmed it.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
+    peeked.isEmpty ? try readContent(into: buffer) : take(&peeked, into: buffer)
+  }
+
+  private func readContent(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
     do throws(StoreError) {
       if let gzip { return try gzip.output.read(into: buffer) }
-      if !head.isEmpty {
-        let count = min(head.count, buffer.count)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: head.withUnsafeBytes { $0 }[..<count]))
-        head.removeFirst(count)
-        return count
+      if let lz4 {
+        return try lz4.read(into: buffer) { bytes throws(StoreError) in try readRaw(into: bytes) }
       }
-      return try readAvailable(descriptor, into: buffer, of: name)
+      return try readRaw(into: buffer)
     } catch {
       throw failure(error)
     }
   }
 
+  private func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
+    head.isEmpty ? try readAvailable(descriptor, into: buffer, of: name) : take(&head, into: buffer)
+  }
+
+  private func take(_ bytes: inout [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(bytes.count, buffer.count)
+    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    bytes.removeFirst(count)
+    return count
+  }
+
   /// Checks that the end was the end of the whole input. Throws if a compressed stream was damaged or cut short.
   func finish() throws(CommandFailure) {
+    if let lz4 {
+      if let problem = lz4.problem { throw damaged("lz4", problem) }
+      if lz4.hasMore { rest = "lz4" }
+    }
     guard let gzip else { return }
     let end = gzip.wait()
     if let problem = feedProblem.withLock({ $0 }) { throw failure(problem) }
@@ -87,19 +129,23 @@ final class ImportInput {
       return
     case .code(2) where gzip.complaint.contains("trailing garbage ignored"):
       // A warning: all that is compressed was there, and its checksum is right.
-      hasMoreThanGzip = true
+      rest = "gzip"
     case .code:
       let why = gzip.complaint.replacingPrefix("gzip: ", with: "").replacingPrefix("stdin: ", with: "")
-      throw CommandFailure(
-        ExitStatus.corrupt, "the gzip stream is damaged or cut short\(why.isEmpty ? "" : ": \(why)")",
-        at: name,
-        next:
-          "get the file again and import it; what was imported before the damage stays, and is not appended twice"
-      )
+      throw damaged("gzip", why)
     case .signal(let number):
       throw CommandFailure(
         ExitStatus.inputOutput, "gzip was ended by signal \(number)", at: name, next: "import it again")
     }
+  }
+
+  private func damaged(_ format: String, _ why: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.corrupt, "the \(format) stream is damaged or cut short\(why.isEmpty ? "" : ": \(why)")",
+      at: name,
+      next:
+        "get the file again and import it; what was imported before the damage stays, and is not appended twice"
+    )
   }
 
   private func failure(_ error: StoreError) -> CommandFailure {
@@ -110,18 +156,15 @@ final class ImportInput {
     )
   }
 
-  // MARK: gzip
-
-  private static let magic: [UInt8] = [0x1F, 0x8B]
-
-  private func readsMagic(isSeekable: Bool) throws(CommandFailure) -> Bool {
-    if isSeekable {
-      var bytes: [UInt8] = [0, 0]
-      let start = max(0, lseek(descriptor, 0, SEEK_CUR))
-      return pread(descriptor, &bytes, 2, start) == 2 && bytes == Self.magic
+  /// What the first bytes are. Those of a file can be read again.
+  private func beginning() throws(CommandFailure) -> ImportBeginning? {
+    if isFile {
+      var bytes = [UInt8](repeating: 0, count: ImportBeginning.lengthMax)
+      let count = pread(descriptor, &bytes, bytes.count, max(0, lseek(descriptor, 0, SEEK_CUR)))
+      return ImportBeginning.of(bytes.prefix(max(0, count)))
     }
-    while head.count < 2 {
-      var bytes = [UInt8](repeating: 0, count: 2 - head.count)
+    while head.isEmpty || ImportBeginning.isUndecided(head) {
+      var bytes = [UInt8](repeating: 0, count: ImportBeginning.lengthMax - head.count)
       let count: Int
       do throws(StoreError) {
         count = try bytes.lendMutableBytes { buffer throws(StoreError) in
@@ -131,8 +174,10 @@ final class ImportInput {
       if count == 0 { break }
       head += bytes[..<count]
     }
-    return head == Self.magic
+    return ImportBeginning.of(head)
   }
+
+  // MARK: gzip
 
   private func startGzip(isSeekable: Bool) throws(CommandFailure) {
     do throws(StoreError) {

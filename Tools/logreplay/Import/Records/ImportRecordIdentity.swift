@@ -10,7 +10,7 @@ internal import StrataLog
 /// shortened to its first bytes (at most 17, whole characters), `~`, and the XXH64 of the whole name in 16 hex digits.
 struct ImportSourceName {
   /// The greatest line number, below 10¹² so that source, number and hash fit into an id.
-  static let lineMax: UInt64 = 999_999_999_999
+  static let numberMax: UInt64 = 999_999_999_999
   static let lengthMax = FormatLimits.appendIDLengthMax - 12 - 16 - 2
   private static let hashLength = 16
 
@@ -37,19 +37,19 @@ struct ImportSourceName {
   }
 
   /// The append id of a line.
-  func appendID(line: UInt64, hash: UInt64) -> [UInt8] {
+  func appendID(number: UInt64, hash: UInt64) -> [UInt8] {
     var id = bytes
     id.reserveCapacity(FormatLimits.appendIDLengthMax)
     id.append(UInt8(ascii: ":"))
     let digits = id.count
-    var rest = line
+    var rest = number
     repeat {
       id.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10
     } while rest > 0
     id[digits...].reverse()
     id.append(UInt8(ascii: ":"))
-    id += Self.hex(hash)
+    Self.append(hash, to: &id)
     return id
   }
 
@@ -65,7 +65,7 @@ struct ImportSourceName {
     else { return nil }
     var line: UInt64 = 0
     for byte in rest.dropLast(Self.hashLength + 1) {
-      guard let digit = Self.digit(byte), digit < 10, line <= Self.lineMax / 10 else { return nil }
+      guard let digit = Self.digit(byte), digit < 10, line <= Self.numberMax / 10 else { return nil }
       line = line * 10 + digit
     }
     var hash: UInt64 = 0
@@ -86,16 +86,22 @@ struct ImportSourceName {
 
   /// 16 hex digits in lower case.
   static func hex(_ value: UInt64) -> [UInt8] {
-    (0..<16).map { place in
-      let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
-      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    var digits: [UInt8] = []
+    append(value, to: &digits)
+    return digits
+  }
+
+  private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: 60 as UInt64, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: value >> shift) & 0xF
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
     }
   }
 }
 
 /// The set of lines of a source that the store has: the first ones up to some line, with a hole for each that was bad.
 /// One bit per line, in pages, so that it stays small for long files and for scattered line numbers.
-struct ImportKnownLines {
+struct ImportKnownRecords {
   private var pages: [UInt64: [UInt64]] = [:]
   /// The greatest number of a line in the set; 0 if it is empty.
   private(set) var last: UInt64 = 0

@@ -1,0 +1,53 @@
+// Which field of a document is what, and what a record's event is: the same for every format.
+
+internal import StrataDocuments
+internal import StrataEvents
+internal import StrataLists
+internal import StrataTables
+
+/// The rules that make rows of documents.
+struct ImportFieldRules {
+  var table: String
+  var id: ImportFieldPath
+  var time: ImportFieldPath?
+  var timeFormat = ImportTimeFormat()
+  /// Whether a document is a merge patch (RFC 7396), and not the whole row.
+  var isMerge = false
+  /// Whether numbers that no double keeps are rounded, and not bad.
+  var roundsNumbers = false
+  /// Which documents delete their row.
+  var deleteWhen: CompiledFilter?
+  var metadata = ImportMetadata.none
+
+  /// What the event of a document is.
+  func kind(of document: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) -> ImportRow.Kind {
+    if let deleteWhen {
+      let row = RowView(id: id, revision: 0, created: 0, time: 0, document: document)
+      if deleteWhen.matches(row, section: { .null }) { return .delete }
+    }
+    return isMerge ? .merge : .put
+  }
+}
+
+/// A record's row: what is appended, apart from the document.
+struct ImportRow {
+  enum Kind {
+    case put, merge, delete
+
+    /// The type of the event.
+    var type: String {
+      switch self {
+      case .put: DocumentEvent.put
+      case .merge: DocumentEvent.merge
+      case .delete: DocumentEvent.delete
+      }
+    }
+  }
+
+  var kind = Kind.put
+  /// The id and its kind, if its text is that of an integer.
+  var integerID: (text: String, kind: ImportIDKinds.Kind)?
+  var time: Int64?
+  /// Whether a number of the record was rounded.
+  var hasRounded = false
+}

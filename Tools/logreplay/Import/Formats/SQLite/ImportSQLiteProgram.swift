@@ -1,0 +1,63 @@
+// Runs the `sqlite3` program on a database file, which is only read.
+
+internal import StrataBase
+internal import StrataLog
+
+/// The rows that a query gives, as `sqlite3` prints them: a line each, and a space between two columns.
+///
+/// The queries here print every value in characters that need no quotes: as `hex`, or as digits.
+final class ImportSQLiteProgram: ImportByteSource {
+  private let path: String
+  private let child: ChildProgram
+
+  /// - Parameter path: the database file.
+  init(_ path: String, _ query: String) throws(CommandFailure) {
+    self.path = path
+    let file = PosixFileSystem().absolutePath(path)
+    do throws(StoreError) {
+      child = try ChildProgram(
+        "sqlite3",
+        [
+          "-readonly", "-batch", "-bail", "-init", "/dev/null", "-list", "-noheader", "-separator", " ", file,
+          query,
+        ],
+        environment: ChildEnvironment.sqlite)
+    } catch {
+      throw CommandFailure(
+        ExitStatus.inputOutput,
+        error.systemCode == SystemErrorCode.notFound
+          ? "a database of SQLite is read with the program sqlite3, which is not there"
+          : "cannot start sqlite3: \(error.systemCode.map(systemMessage) ?? error.what)",
+        at: path,
+        next: error.systemCode == SystemErrorCode.notFound
+          ? "install the package sqlite3" : ChildProgram.nextStep(after: error, starting: "sqlite3"))
+    }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
+    do throws(StoreError) { return try child.output.read(into: buffer) } catch {
+      throw CommandFailure(ExitStatus.inputOutput, error.what, at: path, next: "import it again")
+    }
+  }
+
+  func finish() throws(CommandFailure) {
+    switch child.wait() {
+    case .code(0): return
+    case .code:
+      let why = child.complaint
+      throw CommandFailure(
+        ExitStatus.corrupt, "sqlite3 cannot read the database\(why.isEmpty ? "" : ": \(why)")", at: path,
+        next: "check it with sqlite3 -readonly FILE 'PRAGMA integrity_check', and import it again")
+    case .signal(let number):
+      throw CommandFailure(
+        ExitStatus.inputOutput, "sqlite3 was ended by signal \(number)", at: path, next: "import it again")
+    }
+  }
+
+  /// All lines of a query with a short answer.
+  static func lines(_ path: String, _ query: String) throws(CommandFailure) -> [String] {
+    let window = ImportWindow(try ImportSQLiteProgram(path, query))
+    while try window.fill() {}
+    return String(decoding: window.bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
+  }
+}

@@ -1,0 +1,54 @@
+// The help of `import`, before its options.
+
+/// What `logreplay help import` says of formats, ids, times and exit codes.
+enum ImportHelp {
+  static let discussion = """
+    JSON lines: each line becomes one append of one event in the stream TABLE/ID; in a new store, line n \
+    becomes sequence n, if no line before it is blank. The append id is SOURCE:LINE:HASH. Importing a file again \
+    therefore appends only its new lines, an interrupted import continues where it stopped, and a line that was \
+    changed is rejected; white space at its end is no part of a line, and blank lines are passed over. A source \
+    name longer than 34 bytes is shortened in ids to at most its first 17 bytes, ~, and a hash of the whole name. \
+    To import one file into two tables of a store, give each import its own --source.
+
+    What the store has of a source are its first lines. A line that was bad and skipped, and is corrected after \
+    later lines were imported, is refused: it would be applied after them. --apply-late does that.
+
+    With --time, a line whose time is earlier than the latest one before it, in the input or the store, is \
+    refused; the lines before it stay. --sort-by-time, --time-slack and --clamp-time say what to do instead. A time \
+    that is more than a day later than the clock is named on standard error and taken, and only times that are \
+    as late are compared with it. Events of Strata's own, such as the note of an erasure, are compared with none.
+
+    An integer is kept exactly. Any other number is kept as a double, if that gives the number back: as its \
+    shortest text, or rounded to as many digits. A number with more digits than that, such as \
+    0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
+    row: the first id that an input or the store has as both is named.
+
+    git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
+    holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
+    the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
+    replacement characters. A path that is not UTF-8, or that begins with a double quote, becomes an id as git \
+    quotes it, with "quoted":true. An id has at most 1,019 bytes: that of a longer path is its first bytes, ~, and \
+    a hash, with the whole path as "path". The size of a submodule is null.
+
+    If the last commit that was imported is merged by one whose first parent is another, as a pull does it, that \
+    merge is one append of what differs from that last commit, which git.commit names as "comparedWith". The \
+    commits that came with it have no appends: up to 1,000 have an event git.merged that names it. A commit that \
+    changes too much for one append becomes several, HASH.1, HASH.2 and so on, of which the last has the id HASH; \
+    head~N and bisect count them as one.
+
+    The time of an append is the committer's, also where it is before that of the commit before. Where git cannot \
+    read it, or it is not from 1970 to 2262, it is that of the commit before, and git.commit has the line as \
+    "committerLine".
+
+    The history is what its commits say: grafts and git replace do not count. Of a shallow clone it would begin in \
+    the middle, so it is imported only with --shallow. Nothing is fetched, and no program is started that the \
+    repository's settings name.
+
+    An import that fails before its first append leaves no new folder behind. In a folder that was there before, or \
+    in which something else was put, it leaves an empty store.
+
+    Exit codes: 3 bad lines, or what follows gzip data, were skipped, 64 usage, 65 a line that is bad, changed, \
+    late or goes back in time, 66 no such file, 73 the store cannot be created, 74 an I/O error or a full disk, 75 \
+    the store is open in another process.
+    """
+}

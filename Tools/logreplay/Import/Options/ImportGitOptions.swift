@@ -1,0 +1,15 @@
+// The options of `import` for git histories.
+
+internal import ArgumentParser
+
+/// Which history of a repository is imported.
+struct ImportGitOptions: ParsableArguments, Sendable {
+  @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
+  var ref: String?
+
+  @Flag(help: "git: import a shallow clone: its first commit includes all before it.")
+  var shallow = false
+
+  /// Whether any of them is given.
+  var isGiven: Bool { ref != nil || shallow }
+}

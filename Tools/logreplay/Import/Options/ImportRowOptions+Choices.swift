@@ -1,0 +1,106 @@
+// The options of records, checked and parsed.
+
+internal import LogreplayPoints
+internal import StrataLists
+internal import StrataTables
+
+extension ImportRowOptions {
+  /// What the options say of a file's records.
+  func choices(of file: String) throws(CommandFailure) -> ImportRecords.Choices {
+    let fields = try fieldRules()
+    guard source != "" else { throw usage("--source is empty", next: "give it a value, or leave it out") }
+    guard time != nil || (!sortByTime && timeSlack == nil) else {
+      throw usage(
+        "--sort-by-time and --time-slack need the times of lines",
+        next: "name the field of the time with --time")
+    }
+    let slack = try timeSlack.map { text throws(CommandFailure) in
+      let (seconds, attoseconds) = try lengthOfTime(text, of: "--time-slack").components
+      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+    return ImportRecords.Choices(
+      fields: fields, source: sourceName(of: file).map { ImportSourceName($0) },
+      skipsBad: skipBad || skipErrors != nil, badFile: try badFile(of: file),
+      sortsByTime: sortByTime, timeSlack: slack ?? 0, clampsTime: clampTime, appliesLate: applyLate)
+  }
+
+  /// Which field is what.
+  func fieldRules() throws(CommandFailure) -> ImportFieldRules {
+    guard let table else { throw usage("the table is missing", next: "name it with --table") }
+    guard !table.isEmpty, !table.utf8.contains(UInt8(ascii: "/")), !StoreTables.isInternal(table) else {
+      throw usage(
+        "\(String(reflecting: table)) is not a table's name",
+        next: "a table's name is not empty, contains no slash, and does not begin with a dollar sign")
+    }
+    guard let id, !id.isEmpty else {
+      throw usage("the id field is missing", next: "name the field that holds a line's id with --id")
+    }
+    guard time != "" else { throw usage("--time is empty", next: "give it a value, or leave it out") }
+    return ImportFieldRules(
+      table: table, id: try ImportFieldPath(id, option: "--id"),
+      time: try time.map { text throws(CommandFailure) in try ImportFieldPath(text, option: "--time") },
+      timeFormat: try timeForm(), isMerge: merge, roundsNumbers: roundNumbers,
+      deleteWhen: try deleteWhen.map { text throws(CommandFailure) in try filter(text) },
+      metadata: try ImportMetadata(meta))
+  }
+
+  private func timeForm() throws(CommandFailure) -> ImportTimeFormat {
+    var format = ImportTimeFormat()
+    if let timeFormat {
+      guard let form = ImportTimeFormat.Form(rawValue: timeFormat) else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(timeFormat)' is not a form of times", at: "--time-format",
+          next: "the forms are " + ImportTimeFormat.Form.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      format.form = form
+    }
+    guard let timeZone else { return format }
+    switch timeZone.lowercased() {
+    case "utc", "z": format.zone = .utc
+    case "local": format.zone = .local
+    default:
+      guard let offset = ImportTimeVariants.seconds(ofOffset: timeZone) else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(timeZone)' is not a time zone", at: "--time-zone",
+          next: "write utc, an offset such as +01:00, or local with the variable TZ: "
+            + "TZ=Europe/Berlin logreplay import … --time-zone local")
+      }
+      format.zone = .fixed(offset)
+    }
+    return format
+  }
+
+  private func filter(_ text: String) throws(CommandFailure) -> CompiledFilter {
+    let filter: RowFilter
+    do throws(FilterError) { filter = try RowFilter(parsing: text) } catch {
+      throw CommandFailure(
+        ExitStatus.usage, "the filter has an error", at: "--delete-when", next: "\(error)")
+    }
+    if let own = filter.fields.first(where: { $0.subject != .field && $0.subject != .id }) {
+      throw CommandFailure(
+        ExitStatus.usage, "a record has no \(own) before it is imported", at: "--delete-when",
+        next: "name fields of the record, or $id")
+    }
+    return filter.compiled()
+  }
+
+  /// The file for bad records, which must not be the one that is read.
+  private func badFile(of file: String) throws(CommandFailure) -> String? {
+    guard let skipErrors else { return nil }
+    guard !skipErrors.isEmpty, skipErrors != file else {
+      throw CommandFailure(
+        ExitStatus.usage, "--skip-errors names no file of its own", at: "--skip-errors",
+        next: "name a file that is made for the bad records")
+    }
+    return skipErrors
+  }
+
+  /// The name of the source in append ids: the file's own name unless `--source` gives one; nil for standard input.
+  func sourceName(of file: String) -> String? {
+    source ?? (file == "-" ? nil : file.split(separator: "/").last.map { String($0) } ?? file)
+  }
+
+  private func usage(_ what: String, next: String) -> CommandFailure {
+    CommandFailure(ExitStatus.usage, what, next: next)
+  }
+}
