@@ -243,8 +243,9 @@ struct WriteLinesTests {
         fi
       done
       """
-    async let one = LogreplayProcess.shell(loop, folder.store)
-    async let two = LogreplayProcess.shell(loop, folder.store)
+    let store = folder.store
+    async let one = LogreplayProcess.shell(loop, store)
+    async let two = LogreplayProcess.shell(loop, store)
     for outcome in try await [one, two] { #expect(outcome.code == 0, "\(outcome)") }
     let documents = try await folder.documents().dropFirst().map { $0.json() }
     #expect(documents == (1...10).map { "{\"n\":\($0)}" })

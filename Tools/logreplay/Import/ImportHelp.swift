@@ -23,6 +23,14 @@ enum ImportHelp {
     0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
     row: the first id that an input or the store has as both is named.
 
+    --sync: the input is a dump of the whole table, made anew each night. It is read to its end and sorted by ids, on \
+    disk where it does not fit into 32 MiB, and compared with the table. Then rows that differ are appended, and at \
+    last those that are not in the dump are deleted. Equal are rows whose documents are the same value: the order of \
+    keys does not count, and 1 and 1.0 are two values. A sync that is killed leaves a part of that; the next one does \
+    the rest. Nothing at all is appended, and the exit code is 65 with the counts, where a record is bad, an id comes \
+    twice, the input is empty, ends without a line feed or inside compressed data, or more rows would be deleted than \
+    --delete-max allows. With --skip-bad, rows are added and changed then, and none is deleted.
+
     git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
     holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
     the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
