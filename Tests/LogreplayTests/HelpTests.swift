@@ -7,7 +7,7 @@ import Testing
 struct HelpTests {
   @Test(arguments: [
     (["lgo", "x"], "did you mean log?"), (["verfy", "x"], "did you mean verify?"),
-    (["help", "shwo"], "did you mean show?"), (["bogus"], "there are at, backup, bisect, checkpoint,"),
+    (["help", "shwo"], "did you mean show?"), (["bogus"], "there are append, at, backup, bisect,"),
   ])
   func `a mistyped command is an error that names the nearest one`(
     arguments: [String], hint: String

@@ -51,6 +51,9 @@ enum CommandArguments {
     "--events", "--force", "--changes", "--lossy", "--crlf",
   ]
 
+  /// The commands whose arguments are documents, which may be negative numbers, and no points.
+  private static let takesDocuments: Set<String> = ["put", "merge", "append"]
+
   /// The options of these commands whose values may be any text, including text that begins with a sign.
   static let takesText: Set<String> = [
     "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad",
@@ -97,6 +100,11 @@ enum CommandArguments {
       else { continue }
       let number = argument.dropFirst().prefix { $0 != "." }
       let rest = argument.dropFirst(1 + number.count)
+      guard !takesDocuments.contains(arguments[0]) else {
+        throw CommandFailure(
+          ExitStatus.usage, "'\(argument)' is read as an option", at: argument,
+          next: "write -- before values that begin with -, and options before that")
+      }
       throw CommandFailure(
         ExitStatus.usage, "'\(argument)' is not a point", at: argument,
         next: number.isDigits && (rest.isEmpty || rest.hasPrefix(".."))

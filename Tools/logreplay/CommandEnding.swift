@@ -131,13 +131,15 @@ extension CommandFailure {
     return "logreplay: \(PeopleText.printable(what))\(place)\n  \(next)"
   }
 
-  /// The JSON for programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`.
+  /// The JSON for programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`, and in the
+  /// error the numbers that it has.
   var json: String {
     var error = JSONLine()
     error.field("code", Int(code))
     error.field("what", what)
     error.field("where", place)
     error.field("next", next)
+    for (name, value) in numbers { error.field(name, value) }
     var line = JSONLine.document()
     line.raw("error", error.finish())
     return String(decoding: line.finish(), as: UTF8.self)

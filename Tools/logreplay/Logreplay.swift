@@ -17,6 +17,11 @@ struct Logreplay: AsyncParsableCommand {
     subcommands: [
       ImportCommand.self,
       ExportCommand.self,
+      PutCommand.self,
+      MergeCommand.self,
+      DeleteCommand.self,
+      AppendCommand.self,
+      WriteCommand.self,
       InfoCommand.self,
       LogCommand.self,
       ShowCommand.self,

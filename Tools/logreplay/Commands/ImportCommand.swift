@@ -40,6 +40,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @OptionGroup var rows: ImportRowOptions
   @OptionGroup var formats: ImportFormatOptions
+  @OptionGroup var sync: ImportSyncOptions
   @OptionGroup var git: ImportGitOptions
   @OptionGroup var wait: LockWaitOptions
 
@@ -47,21 +48,55 @@ struct ImportCommand: AsyncParsableCommand {
   var output: Output = .short
 
   func run() async throws {
-    let report = try await execute { importNote($0) }
+    let (text, isPart): (String, Bool)
+    if sync.sync {
+      let report = try await executeSync { importNote($0) }
+      (text, isPart) = (output == .json ? report.json : report.short, report.bad > 0)
+    } else {
+      let report = try await execute { importNote($0) }
+      (text, isPart) = (output == .json ? report.json : report.short, report.skipped > 0 || report.isPart)
+    }
     var writer = OutputWriter()
     do {
-      try writer.line(output == .json ? report.json : report.short)
+      try writer.line(text)
       try writer.flush()
     } catch is BrokenPipe {}
-    if report.skipped > 0 || report.isPart { throw ExitCode(ExitStatus.skipped) }
+    if isPart { throw ExitCode(ExitStatus.skipped) }
   }
 
   /// Runs the import, without printing the report.
   func execute(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure) -> ImportReport {
+    _ = try sync.deletions()
+    return try await onThread { () throws(CommandFailure) in try importAll(note) }
+  }
+
+  /// Runs a sync, without printing the report.
+  func executeSync(note: @escaping @Sendable (String) -> Void) async throws(CommandFailure)
+    -> ImportSyncReport
+  {
+    _ = try sync.deletions()
+    return try await onThread { () throws(CommandFailure) in try syncAll(note) }
+  }
+
+  private func onThread<Report: Sendable>(
+    _ body: @escaping @Sendable () throws(CommandFailure) -> Report
+  ) async throws(CommandFailure) -> Report {
     let result = await StoreMachine.process.thread("strata-import").result { () throws(CommandFailure) in
-      try withoutBrokenPipeSignal { () throws(CommandFailure) in try importAll(note) }
+      try withoutBrokenPipeSignal { () throws(CommandFailure) in try body() }
     }
     return try result.get()
+  }
+
+  private func syncAll(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportSyncReport {
+    let found = try ImportFormat.ofName(file)
+    guard (format ?? found) != .git, !git.isGiven else {
+      throw CommandFailure(
+        ExitStatus.usage, "a git history is imported without --sync", at: file,
+        next: "leave it out: what the store does not have yet is appended")
+    }
+    let run = ImportRecordRun(
+      file: file, asked: format, named: found, rows: rows, formats: formats, saysWhatIsKnown: false)
+    return try run.sync(ImportTarget(path: store, wait: wait), sync, note)
   }
 
   /// Each kind of input has its own import, which checks the options that are for others.

@@ -11,6 +11,7 @@ enum ExitStatus {
   static let usage: Int32 = 64
   static let corrupt: Int32 = 65
   static let notFound: Int32 = 66
+  static let conflict: Int32 = 67
   static let diverged: Int32 = 68
   static let unsupported: Int32 = 69
   static let cannotCreate: Int32 = 73
@@ -26,7 +27,8 @@ enum ExitStatus {
     case .damaged(let finding): finding.class == .torn ? torn : corrupt
     case .position(.beyondEnd): notFound
     case .position: diverged
-    case .invalid, .undecodable, .conflict, .idReused: corrupt
+    case .conflict: conflict
+    case .invalid, .undecodable, .idReused: corrupt
     case .full: inputOutput
     case .unavailable(let unavailability):
       switch unavailability.reason {
@@ -48,6 +50,8 @@ struct CommandFailure: Error {
   var place: String
   /// What to do next.
   var next: String
+  /// Numbers that a program decides by, as members of the error in JSON.
+  var numbers: [(name: StaticString, value: UInt64)] = []
 
   init(_ code: Int32, _ what: String, at place: String = "", next: String) {
     self.code = code

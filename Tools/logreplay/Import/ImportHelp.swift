@@ -38,6 +38,13 @@ enum ImportHelp {
 
     bzip2, zstd, xz, zip, UTF-16, git bundles, and what `at` and `log` print are recognised by their beginning and \
     refused, with the command that makes something of them that can be imported.
+    --sync: the input is a dump of the whole table, made anew each night. It is read to its end and sorted by ids, on \
+    disk where it does not fit into 32 MiB, and compared with the table. Then rows that differ are appended, and at \
+    last those that are not in the dump are deleted. Equal are rows whose documents are the same value: the order of \
+    keys does not count, and 1 and 1.0 are two values. A sync that is killed leaves a part of that; the next one does \
+    the rest. Nothing at all is appended, and the exit code is 65 with the counts, where a record is bad, an id comes \
+    twice, the input is empty, ends without a line feed or inside compressed data, or more rows would be deleted than \
+    --delete-max allows. With --skip-bad, rows are added and changed then, and none is deleted.
 
     git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
     holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \

@@ -48,6 +48,18 @@ struct ImportTarget {
     return known
   }
 
+  /// The store for reading; nil if there is none yet.
+  func reading() throws(CommandFailure) -> EventStore? {
+    var options = Self.options
+    // A command that reads writes nothing.
+    options.readersSaveStates = false
+    do throws(StoreError) { return try EventStore.openBlocking(at: path, .readOnly, options: options) } catch
+    {
+      if error.reason == .notFound { return nil }
+      throw CommandFailure(reading: path, error)
+    }
+  }
+
   private func open(_ options: StoreOptions) throws(CommandFailure) -> EventStore {
     guard !path.isEmpty else {
       throw CommandFailure(ExitStatus.usage, "the store's path is empty", next: "give the path of a folder")

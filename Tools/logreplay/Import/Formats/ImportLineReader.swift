@@ -24,6 +24,7 @@ final class ImportLineReader: ImportRecordReader {
   /// How many of the window's bytes have no line feed.
   private var searched = 0
   private var number: UInt64 = 0
+  private(set) var endsInLine = false
   private var objects = ImportJSONObject()
 
   /// - Parameter lengthMax: the length above which a line is returned as too long, without its bytes.
@@ -50,7 +51,9 @@ final class ImportLineReader: ImportRecordReader {
         let rest = window.bytes
         guard isTooLong || !rest.isEmpty else { return nil }
         window.take(rest.count)
-        return line(rest[...], isTooLong: isTooLong)
+        let line = line(rest[...], isTooLong: isTooLong)
+        endsInLine = !line.isBlank
+        return line
       }
     }
   }

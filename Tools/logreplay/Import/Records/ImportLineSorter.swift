@@ -1,14 +1,17 @@
-// Sorts lines by their times in bounded memory: sorted runs in a temporary file, which are merged.
+// Sorts records by their keys in bounded memory: sorted runs in a temporary file, which are merged.
 
 internal import StrataBase
 
-/// Takes lines in any order, and gives them back by their times; lines with one time in the order of the file.
+/// Sorts lines by their times; lines with one time stay in the order of the file.
+typealias ImportLineSorter = ImportSorter<ImportSortKey>
+
+/// Takes records in any order, and gives them back by their keys, none of which occurs twice.
 ///
-/// Lines are held up to `memoryMax`, and then go to the file as one sorted run. In the end up to `fanIn` runs are read at
+/// Records are held up to `memoryMax`, and then go to the file as one sorted run. In the end up to `fanIn` runs are read at
 /// the same time, and more are first merged to fewer. Without a run, nothing is written.
-final class ImportLineSorter {
+final class ImportSorter<Key: ImportSortable> {
   private struct Entry {
-    var key: ImportSortKey
+    var key: Key
     var offset: Int
     var count: Int
   }
@@ -18,6 +21,8 @@ final class ImportLineSorter {
   private let fanIn: Int
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
+  /// The bytes that the names of the keys take.
+  private var nameBytes = 0
   private var file: ImportSortFile?
 
   init(in folder: String, memoryMax: Int = 32 << 20, fanIn: Int = 64) {
@@ -26,16 +31,19 @@ final class ImportLineSorter {
     self.fanIn = max(2, fanIn)
   }
 
-  func add(_ key: ImportSortKey, _ line: UnsafeRawBufferPointer) throws(CommandFailure) {
-    let held = bytes.count + entries.count * MemoryLayout<Entry>.stride
+  func add(_ key: Key, _ line: UnsafeRawBufferPointer) throws(CommandFailure) {
+    let held = bytes.count + nameBytes + entries.count * MemoryLayout<Entry>.stride
     if !entries.isEmpty, held + line.count > memoryMax { try endRun() }
     entries.append(Entry(key: key, offset: bytes.count, count: line.count))
     bytes.append(contentsOf: line)
+    let name = key.name
+    // An array has a head.
+    if !name.isEmpty { nameBytes += name.count + 32 }
   }
 
   /// Calls the body with each line in order, until it returns false.
   func forEach(
-    _ body: (ImportSortKey, UnsafeRawBufferPointer) throws(CommandFailure) -> Bool
+    _ body: (Key, UnsafeRawBufferPointer) throws(CommandFailure) -> Bool
   ) throws(CommandFailure) {
     guard file != nil else {
       entries.sort { $0.key < $1.key }
@@ -69,6 +77,7 @@ final class ImportLineSorter {
     try file.endRun()
     bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
+    nameBytes = 0
   }
 
   /// A file with one run for every `fanIn` runs of another.
@@ -89,13 +98,13 @@ final class ImportLineSorter {
   /// Few runs are merged, so the least key is found by looking at each.
   private func merge(
     _ runs: ArraySlice<ImportSortFile.Run>, of file: ImportSortFile,
-    _ body: (ImportSortKey, UnsafeRawBufferPointer) throws(CommandFailure) -> Bool
+    _ body: (Key, UnsafeRawBufferPointer) throws(CommandFailure) -> Bool
   ) throws(CommandFailure) {
-    var readers: [ImportSortRunReader] = []
-    for run in runs { readers.append(try ImportSortRunReader(run, of: file)) }
+    var readers: [ImportSortRunReader<Key>] = []
+    for run in runs { readers.append(try ImportSortRunReader<Key>(run, of: file)) }
     var line: [UInt8] = []
     while true {
-      var least: (key: ImportSortKey, reader: ImportSortRunReader)?
+      var least: (key: Key, reader: ImportSortRunReader<Key>)?
       for reader in readers {
         if let key = reader.key, least.map({ key < $0.key }) ?? true { least = (key, reader) }
       }

@@ -61,6 +61,10 @@ protocol ImportRecordReader: AnyObject {
   /// The next record, or nil at the end of the input, which is then known not to be cut short.
   func next() throws(CommandFailure) -> ImportRecord?
 
+  /// Whether the input ended in the middle of a line, so that it may have been cut off. Known at its end; false for
+  /// formats whose end says itself whether it is one.
+  var endsInLine: Bool { get }
+
   /// What append ids say of a record's bytes.
   func hash(of bytes: UnsafeRawBufferPointer) -> UInt64
 
@@ -74,5 +78,7 @@ protocol ImportRecordReader: AnyObject {
 }
 
 extension ImportRecordReader {
+  var endsInLine: Bool { false }
+
   func hash(of bytes: UnsafeRawBufferPointer) -> UInt64 { XXH64.of(bytes) }
 }

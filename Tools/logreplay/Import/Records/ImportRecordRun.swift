@@ -45,7 +45,7 @@ struct ImportRecordRun {
   }
 
   /// The format, by what is asked for, or the file's name, or its beginning.
-  private func format(of input: ImportInput) throws(CommandFailure) -> ImportFormat {
+  func format(of input: ImportInput) throws(CommandFailure) -> ImportFormat {
     if input.isSQLite {
       guard (asked ?? .sqlite) == .sqlite else {
         throw CommandFailure(
@@ -82,7 +82,7 @@ struct ImportRecordRun {
     return ImportFormat.ofBeginning(beginning)
   }
 
-  private func checkOptions(of format: ImportFormat) throws(CommandFailure) {
+  func checkOptions(of format: ImportFormat) throws(CommandFailure) {
     guard format == .csv || format == .tsv || !formats.isForCSV else {
       throw CommandFailure(
         ExitStatus.usage, "--separator and --types apply only to csv and tsv",
@@ -102,7 +102,7 @@ struct ImportRecordRun {
     }
   }
 
-  private func reader(
+  func reader(
     of format: ImportFormat, _ input: ImportInput, _ fields: ImportFieldRules
   ) throws(CommandFailure) -> any ImportRecordReader {
     let lengthMax = ImportTarget.options.appendSizeMax

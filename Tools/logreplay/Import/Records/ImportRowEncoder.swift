@@ -88,6 +88,24 @@ struct ImportRowEncoder: ~Copyable {
     return draft
   }
 
+  /// The id of the row that was encoded last.
+  var id: ArraySlice<UInt8> { stream[streamPrefixLength...] }
+
+  /// The append that puts a document which was encoded before, or deletes a row where there is none.
+  func draft(of id: [UInt8], _ document: UnsafeRawBufferPointer?) -> AppendDraft {
+    let name = stream[..<streamPrefixLength] + id
+    let draft = AppendDraft(bytesHint: (document?.count ?? 0) + name.count + 64)
+    name.withUnsafeBytes { name in
+      Self.noDocument.withUnsafeBytes { nothing in
+        rules.metadata.with(document ?? nothing) { metadata in
+          let kind = document == nil ? ImportRow.Kind.delete : .put
+          Self.add(kind.type, name, document ?? nothing, metadata, to: draft)
+        }
+      }
+    }
+    return draft
+  }
+
   /// Adds an event whose payload is CBOR.
   static func add(
     _ type: String, _ stream: String, _ payload: UnsafeRawBufferPointer, _ metadata: UnsafeRawBufferPointer,

@@ -16,17 +16,10 @@ internal import StrataLog
   internal import Glibc
 #endif
 
-/// The order of a sort: by time, and at one time by the line's number.
-struct ImportSortKey: Comparable {
-  var time: Int64
-  var line: UInt64
-
-  static func < (a: Self, b: Self) -> Bool { a.time == b.time ? a.line < b.line : a.time < b.time }
-}
-
 /// A file without a name, which the system removes when the process ends, however it ends.
 ///
-/// A record is its time, its line's number, the length of its bytes (8 bytes each), and its bytes.
+/// A record is the two numbers of its key, the length of the key's bytes, the length of its own bytes (8 bytes each), and
+/// the bytes of both.
 final class ImportSortFile {
   /// A part of the file with records in order.
   struct Run {
@@ -34,7 +27,7 @@ final class ImportSortFile {
     var end: Int64
   }
 
-  static let headLength = 24
+  static let headLength = 32
   private static let bufferLength = 1 << 20
   private let folder: String
   private let descriptor: Int32
@@ -65,11 +58,14 @@ final class ImportSortFile {
   }
 
   /// Adds a record to the run that is being written.
-  func add(_ key: ImportSortKey, _ bytes: UnsafeRawBufferPointer) throws(CommandFailure) {
-    if buffer.count + Self.headLength + bytes.count > Self.bufferLength { try flush() }
-    for word in [UInt64(bitPattern: key.time), key.line, UInt64(bytes.count)] {
+  func add(_ key: some ImportSortable, _ bytes: UnsafeRawBufferPointer) throws(CommandFailure) {
+    let name = key.name
+    if buffer.count + Self.headLength + name.count + bytes.count > Self.bufferLength { try flush() }
+    let words = key.words
+    for word in [words.0, words.1, UInt64(name.count), UInt64(bytes.count)] {
       withUnsafeBytes(of: word.littleEndian) { buffer.append(contentsOf: $0) }
     }
+    buffer.append(contentsOf: name)
     buffer.append(contentsOf: bytes)
   }
 
@@ -114,8 +110,8 @@ final class ImportSortFile {
 }
 
 /// Reads the records of one run in order, through a window of bounded size.
-final class ImportSortRunReader {
-  private static let windowLength = 64 << 10
+final class ImportSortRunReader<Key: ImportSortable> {
+  private static var windowLength: Int { 64 << 10 }
   private let file: ImportSortFile
   private let end: Int64
   /// Where the next record begins.
@@ -123,8 +119,9 @@ final class ImportSortRunReader {
   private var window: [UInt8] = []
   private var windowBegin: Int64
   /// The key of the next record; nil at the end.
-  private(set) var key: ImportSortKey?
+  private(set) var key: Key?
   private var length = 0
+  private var nameLength = 0
 
   init(_ run: ImportSortFile.Run, of file: ImportSortFile) throws(CommandFailure) {
     self.file = file
@@ -136,7 +133,7 @@ final class ImportSortRunReader {
 
   /// Replaces `bytes` with those of the next record, and goes to the one after it.
   func take(into bytes: inout [UInt8]) throws(CommandFailure) {
-    let begin = offset + Int64(ImportSortFile.headLength)
+    let begin = offset + Int64(ImportSortFile.headLength + nameLength)
     if bytes.count < length {
       bytes = [UInt8](repeating: 0, count: length)
     } else {
@@ -156,8 +153,11 @@ final class ImportSortRunReader {
         UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
       }
     }
-    key = ImportSortKey(time: Int64(bitPattern: word(0)), line: word(1))
-    length = Int(clamping: word(2))
+    nameLength = Int(clamping: word(2))
+    length = Int(clamping: word(3))
+    var name = [UInt8](repeating: 0, count: nameLength)
+    if nameLength > 0 { try copy(from: offset + Int64(ImportSortFile.headLength), into: &name) }
+    key = Key(words: (word(0), word(1)), name: name)
   }
 
   /// Copies bytes of the run, out of the window if they fit into one.

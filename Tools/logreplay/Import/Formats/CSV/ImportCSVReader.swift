@@ -23,6 +23,7 @@ final class ImportCSVReader: ImportRecordReader {
   private let lengthMax: Int
   private let idColumn: Int?
   private var number: UInt64 = 0
+  private(set) var endsInLine = false
   private var line: UInt64 = 1
   private var row = ImportCSVRow()
   private var text: [UInt8] = []
@@ -67,6 +68,7 @@ final class ImportCSVReader: ImportRecordReader {
       let begin = line
       line += row.lineFeeds
       if row.isBlank { continue }
+      endsInLine = row.isUnended
       number += 1
       return ImportRecord(
         number: number, line: begin, bytes: row.bytes, raw: row.bytes, isTooLong: row.isTooLong)
@@ -79,6 +81,8 @@ final class ImportCSVReader: ImportRecordReader {
     var isTooLong: Bool
     /// The number of line feeds in the row and at its end.
     var lineFeeds: UInt64
+    /// Whether the input ended before the row did.
+    var isUnended = false
 
     var isBlank: Bool { !isTooLong && bytes.isEmpty }
   }
@@ -113,7 +117,8 @@ final class ImportCSVReader: ImportRecordReader {
         if bytes.last == 0x0D, !framing.isInQuotes {
           bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast())
         }
-        return Framed(bytes: bytes, isTooLong: isTooLong, lineFeeds: framing.lineFeeds)
+        return Framed(
+          bytes: bytes, isTooLong: isTooLong, lineFeeds: framing.lineFeeds, isUnended: true)
       }
     }
   }
