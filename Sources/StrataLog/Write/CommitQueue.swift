@@ -94,6 +94,11 @@ final class CommitQueue: Sendable {
   /// Submits the next append of a run, blocks while there is no room, and returns without waiting for its result.
   func submit(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
     waitForRoom()
+    submitAtOnce(draft, of: run, label: label)
+  }
+
+  /// The same without waiting for room: for a run that bounds what it has in progress itself.
+  func submitAtOnce(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
     enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
   }
 
@@ -166,6 +171,9 @@ final class CommitQueue: Sendable {
 
   /// The bytes that were submitted and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.waiting.bytes } }
+
+  /// Whether fewer bytes wait than may.
+  var hasRoom: Bool { gate.withLock { $0.waiting.hasRoom } }
 
   /// True while no append waits for the committer, and more may come.
   var isAtRest: Bool { gate.withLock { $0.waiting.pending.isEmpty && !$0.isClosing } }

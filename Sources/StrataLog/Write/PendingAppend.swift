@@ -61,7 +61,7 @@ struct PendingAppend {
       }
       gate.signalAll()
     case .run(let run, let label):
-      run.finish(result, given: draft.given, label: label)
+      run.finish(result, of: draft, label: label)
     }
   }
 
