@@ -29,6 +29,7 @@ struct Logreplay: AsyncParsableCommand {
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,
+      CompareCommand.self,
       RecoverCommand.self,
       SealCommand.self,
       EraseCommand.self,
