@@ -113,4 +113,28 @@ struct BackupCommandTests {
     try bytes.write(to: URL(fileURLWithPath: segment))
     try await expect(65, folder.store, folder.file("fresh"), "log/00000000000000000001.seg")
   }
+
+  @Test func `a backup until a point is the store as it was then, and not inside an append`() async throws {
+    let folder = try await SampleFolder.sample()
+    let target = folder.file("then")
+    for arguments in [["--until", "3"], ["--until", "99"]] {
+      let refused = try await LogreplayProcess(["backup", folder.store, target] + arguments).wait()
+      #expect(refused.code == (arguments[1] == "3" ? 64 : 66), "\(refused)")
+      #expect(refused.errors.contains(arguments[1] == "3" ? "inside the append 2…4" : "99"), "\(refused)")
+      #expect(!FileManager.default.fileExists(atPath: target))
+    }
+    for (point, last) in [("first", 1), ("id:import:2", 4), ("head~1", 6)] {
+      let outcome = try await LogreplayProcess.run(
+        "backup", folder.store, target, "--until", point, "-o", "json")
+      #expect(try numbers(outcome)["last"] == Int64(last))
+      #expect(try await LogreplayProcess.run("verify", target, "--deep").code == 0)
+      let log = try await LogreplayProcess.run("log", target, "-o", "jsonl")
+      let own = try await LogreplayProcess.run("log", folder.store, "..\(last)", "-o", "jsonl")
+      #expect(log.output == own.output && log.code == 0)
+    }
+    let shorter = try await LogreplayProcess.run("backup", folder.store, target, "--until", "4")
+    #expect(shorter.code == 64 && shorter.errors.contains("up to 6 already"), "\(shorter)")
+    #expect(try await LogreplayProcess.run("backup", folder.store, target).code == 0)
+    #expect(try await LogreplayProcess.run("compare", folder.store, target, "--exact").code == 0)
+  }
 }

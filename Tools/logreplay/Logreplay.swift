@@ -35,6 +35,7 @@ struct Logreplay: AsyncParsableCommand {
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,
+      CompareCommand.self,
       RecoverCommand.self,
       SealCommand.self,
       EraseCommand.self,

@@ -83,6 +83,10 @@ struct Workload: Sendable {
       name: "durable", about: "appends of one event of 200 bytes, each on disk before its caller continues",
       rounds: 20,
       run: durable),
+    .init(
+      name: "load", about: "rows that are appended one by one and awaited, and the same rows loaded",
+      rounds: 3,
+      run: load),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),

@@ -33,11 +33,13 @@ struct BackupPart {
 /// than HEAD says, every open refuses the folder; and once that segment is there, so are all before it. The first HEAD
 /// of a backup is written before anything is copied: an unfinished first run is a store with missing segments, not an
 /// empty one.
+///
+/// Where only blocks at the end of the last segment are new, they are added to its file instead (`+Extend`).
 final class BackupTarget {
   let fileSystem: any FileSystem
   let layout: StoreLayout
   let lock: StoreLock
-  private var head: HeadFile
+  var head: HeadFile
   /// The segments that have their final names.
   let names: [SegmentName]
   /// The ends of those segments that are known to be complete.
@@ -47,8 +49,12 @@ final class BackupTarget {
   private let headers: [SegmentName: SegmentHeader]
   /// Complete copies without their final names, and all other files with temporary names.
   private var copied: Set<String>
+  /// The length of the last segment's file, in bytes.
+  var lastSize: UInt64
   /// Whether the folder holds a finished backup, which it stays until another HEAD is written.
   let isWhole: Bool
+  /// Whether an earlier run has begun to add blocks to the last segment's file, and did not finish.
+  var isExtended: Bool
 
   /// Takes the lock of the folder, creates the folder if there is none, and reads what it holds.
   init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(StoreError) {
@@ -76,7 +82,12 @@ final class BackupTarget {
       for first in names {
         headers[first] = try Self.header(fileSystem, layout, first: first, storeID: storeID)
       }
-      isWhole = try Self.isWhole(fileSystem, layout, slot, last: names.last.flatMap { headers[$0] })
+      let lastSize = try names.last.map { last throws(StoreError) in
+        try Self.size(fileSystem, layout, of: last)
+      }
+      self.lastSize = lastSize ?? 0
+      isWhole = Self.isWhole(slot, last: names.last.flatMap { headers[$0] }, size: self.lastSize)
+      isExtended = slot?.isExtending ?? false
       var ends: [SegmentName: SegmentEnd] = [:]
       var lastEnd: SegmentEnd?
       for (number, first) in names.enumerated() {
@@ -118,7 +129,7 @@ final class BackupTarget {
 
   /// Whether HEAD already names this end.
   func promises(_ slot: HeadSlot) -> Bool {
-    head.slot?.segment == slot.segment && head.slot?.durable == slot.durable
+    head.slot?.segment == slot.segment && head.slot?.durable == slot.durable && head.slot?.isClean == true
   }
 
   var epoch: UInt64 { head.slot?.epoch ?? 0 }
@@ -226,15 +237,19 @@ final class BackupTarget {
     .notAStore(path: path, what: "the folder holds another store or its backup, \(other)")
   }
 
-  /// Whether HEAD is that of a finished backup: closed cleanly, and its last segment exists and is as long as HEAD
-  /// says.
-  private static func isWhole(
-    _ fileSystem: any FileSystem, _ layout: StoreLayout, _ slot: HeadSlot?, last: SegmentHeader?
-  ) throws(StoreError) -> Bool {
-    guard let slot, let last, slot.isClean, slot.segment == last.segment else { return false }
-    let file = try fileSystem.open(layout.segment(slot.segment), .read)
+  /// Whether HEAD is that of a finished backup: its last segment exists and is as long as HEAD says, and HEAD was closed
+  /// cleanly, or says that what follows does not count.
+  private static func isWhole(_ slot: HeadSlot?, last: SegmentHeader?, size: UInt64) -> Bool {
+    guard let slot, let last, slot.segment == last.segment else { return false }
+    return slot.length(of: last, fileSize: size) == slot.durable.offset && (slot.isClean || slot.isExtending)
+  }
+
+  private static func size(
+    _ fileSystem: any FileSystem, _ layout: StoreLayout, of segment: SegmentName
+  ) throws(StoreError) -> UInt64 {
+    let file = try fileSystem.open(layout.segment(segment), .read)
     defer { file.close() }
-    return try file.size() == Int64(clamping: slot.durable.offset)
+    return UInt64(try file.size())
   }
 
   /// The end that a segment's blocks reach, and whether they fill the file.

@@ -10,6 +10,8 @@ enum BackupNeed {
   case copy
   /// A copy without the content of these events, which the backup has erased and the source has not.
   case copyErasing(ErasedSequences)
+  /// The copy of the last segment ends earlier, here, and lacks only the blocks after that.
+  case extend(BlockLink)
 
   var isNothing: Bool { if case .nothing = self { true } else { false } }
 }
@@ -18,12 +20,17 @@ extension LogBackup {
   /// Compares a segment of the source with that of the target. Revisions cannot be compared, because each store counts
   /// its own; marks say what is erased. If they differ and one of the two erased nothing, that decides; otherwise the
   /// files themselves are read, as they are if a mark is not known.
-  func need(_ part: BackupPart, of folder: BackupTarget, isLast: Bool) throws(StoreError) -> BackupNeed {
+  func need(
+    _ part: BackupPart, of folder: BackupTarget, isLast: Bool, _ end: BackupEnd
+  ) throws(StoreError) -> BackupNeed {
     guard let theirs = folder.header(part.segment) else { return .copy }
     let ours = part.header
     let hasEnd = folder.ends[part.segment] == part.end
     // HEAD has an offset in the last segment, so its file must be the same one.
-    let isFitting = !isLast || theirs == ours || !(theirs.isRewritten || ours.isRewritten)
+    let isFitting =
+      !isLast
+      || (folder.lastSize == end.mark.offset
+        && (theirs == ours || !(theirs.isRewritten || ours.isRewritten)))
     guard theirs.isRewritten else { return hasEnd && isFitting && !ours.isRewritten ? .nothing : .copy }
     let none = ErasureMark.none.value
     if theirs.erasureMark == none {

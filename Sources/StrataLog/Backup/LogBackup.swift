@@ -23,32 +23,29 @@ package struct BackupReport: Sendable, Equatable {
 /// acknowledged.
 package struct LogBackup {
   let source: Log
-  private let target: any FileSystem
+  let target: any FileSystem
   private let path: String
+  /// The last sequence of the backup; nil for the durable end of the source.
+  private let last: UInt64?
   /// Called now and then with the bytes copied so far and the bytes to copy in total.
   private let progress: (UInt64, UInt64) -> Void
   private var bytesAll: UInt64 = 0
   private var report = BackupReport(end: LogMark(offset: 0, sequence: 0, chain: 0), firstSequence: 1)
 
+  /// - Parameter last: the sequence after which the backup ends, the last of an append; nil for the durable end of the
+  ///   source.
   package init(
-    of source: Log, to target: any FileSystem, path: String,
+    of source: Log, to target: any FileSystem, path: String, through last: UInt64? = nil,
     progress: @escaping (UInt64, UInt64) -> Void = { _, _ in }
   ) {
     self.source = source
     self.target = target
     self.path = target.absolutePath(path)
+    self.last = last
     self.progress = progress
   }
 
   var fileSystem: any FileSystem { source.source.catalog.fileSystem }
-
-  /// The active segment, held open so that its offsets stay valid, and the mark in it.
-  private struct Active {
-    var handle: SegmentHandle
-    var mark: VisibleMark
-    /// Whether the source may have an order to erase, up to the mark, that was not carried out.
-    var isErasing: Bool
-  }
 
   /// Runs the backup. Blocks.
   ///
@@ -59,38 +56,60 @@ package struct LogBackup {
     try refuseSourceAsTarget()
     try source.refresh()
     if let damage = source.damage { throw .damaged(damage) }
-    let active = try pinnedActive()
+    let end = try pinnedEnd()
     let folder = try BackupTarget(
       target, path: path, storeID: source.storeID, timeout: source.options.lockTimeout)
-    var parts = try parts(active)
-    try checkHistory(of: folder, parts, active)
+    var parts = try parts(end)
+    try checkHistory(of: folder, parts, end)
+    try folder.settleExtension()
     var needs: [BackupNeed] = []
     for (number, part) in parts.enumerated() {
-      needs.append(try need(part, of: folder, isLast: number == parts.count - 1))
+      needs.append(try need(part, of: folder, isLast: number == parts.count - 1, end))
+    }
+    // Only if nothing else is needed: what the source has erased in other segments goes from them before HEAD names events
+    // that say so.
+    if case .copy? = needs.last, needs.dropLast().allSatisfy(\.isNothing),
+      let link = try extensionLink(parts[parts.count - 1], end, of: folder)
+    {
+      needs[needs.count - 1] = .extend(link)
     }
     try folder.removeStale(
       keeping: parts.indices.compactMap { if case .copy = needs[$0] { parts[$0] } else { nil } })
     let begin = min(parts[0].segment, folder.names.first ?? parts[0].segment)
-    var slot = try headSlot(active, begin: begin.firstSequence, epoch: folder.epoch)
-    slot.isErasing = active.isErasing
+    let slot = try headSlot(end, begin: begin.firstSequence, epoch: folder.epoch)
+    report.segments = parts.count
+    if case .extend(let link)? = needs.last {
+      bytesAll = end.mark.offset - link.offset
+      try extend(from: link, to: end, in: folder)
+      report.segmentsCopied = 1
+      try folder.promise(slot)
+    } else {
+      try copyAll(&parts, needs, slot, end, into: folder)
+    }
+    report.end = slot.durable
+    report.firstSequence = slot.logBegin
+    return report
+  }
+
+  /// Copies all segments that are needed, and makes them the backup.
+  private mutating func copyAll(
+    _ parts: inout [BackupPart], _ needs: [BackupNeed], _ slot: HeadSlot, _ end: BackupEnd,
+    into folder: BackupTarget
+  ) throws(StoreError) {
     if !folder.isWhole { try folder.promise(slot) }
     var missing: [Int] = []
     for number in parts.indices where !needs[number].isNothing {
       if try !hasCopied(parts[number], in: folder) { missing.append(number) }
     }
-    report.segments = parts.count
-    bytesAll = try size(of: missing.map { parts[$0] }, active)
+    bytesAll = try size(of: missing.map { parts[$0] }, end)
     for number in missing {
       let next = number + 1 < parts.count ? parts[number + 1].header : nil
-      parts[number] = try copy(parts[number], needs[number], active, next: next, into: folder)
+      parts[number] = try copy(parts[number], needs[number], end, next: next, into: folder)
     }
     if folder.isWhole, !folder.promises(slot) { try folder.promise(slot) }
     // A target that was opened as a store may have states with content that the copies no longer have.
     if needs.contains(where: { !$0.isNothing }) { try folder.layout.removeStates(target) }
     try folder.name(parts)
-    report.end = slot.durable
-    report.firstSequence = slot.logBegin
-    return report
   }
 
   /// Refuses a target at or inside the source: a store is not its own backup, and a copy in its folder is lost together
@@ -104,9 +123,42 @@ package struct LogBackup {
 
   // MARK: What to copy
 
+  /// The end of the backup: that of what is durable, or the point that was asked for.
+  private func pinnedEnd() throws(StoreError) -> BackupEnd {
+    let active = try pinnedActive()
+    guard let last, last != active.mark.sequence else { return active }
+    guard last < active.mark.sequence else {
+      throw .position(.beyondEnd(sequence: last, last: active.mark.sequence))
+    }
+    guard last >= active.logBegin else {
+      throw .invalid(
+        what:
+          "a backup that ends at sequence \(last) would hold nothing: the log begins at \(active.logBegin)",
+        next: "end it at a later point")
+    }
+    // The copy would keep the content, and not the order to remove it.
+    guard !active.isErasing else {
+      throw .invalid(
+        what:
+          "an erasure of the store may be unfinished, and a backup that ends before it would keep what it removes",
+        next: "open the store for writing, which finishes the erasure, or make a backup of the whole store")
+    }
+    let names = try SegmentCatalog.names(fileSystem, source.layout)
+    guard let name = names.last(where: { $0.firstSequence <= last }) else {
+      throw .damaged(SegmentChain.missing(active.segment, before: last + 1))
+    }
+    let isActive = name == active.segment
+    let handle =
+      isActive
+      ? active.handle
+      : try SegmentHandle.open(fileSystem, source.layout, first: name, storeID: source.storeID)
+    let limit = isActive ? active.mark.offset : UInt64(try handle.file.size())
+    return try BackupEnd(after: last, handle, limit: limit, logBegin: active.logBegin)
+  }
+
   /// The active segment and the mark. The segment may be closed and rewritten while it is being opened; the mark is
   /// then in a later one.
-  private func pinnedActive() throws(StoreError) -> Active {
+  private func pinnedActive() throws(StoreError) -> BackupEnd {
     for _ in 0..<8 {
       let mark = source.mark
       // Read after the mark and before any segment is opened: if no order is unfinished then, the segments hold nothing
@@ -115,7 +167,7 @@ package struct LogBackup {
       let handle = try SegmentHandle.open(
         fileSystem, source.layout, first: mark.segment, storeID: source.storeID)
       let isOpenEnd = !handle.header.isRewritten || handle.header.rewrittenEnd == mark.durable.offset
-      if isOpenEnd { return Active(handle: handle, mark: mark, isErasing: isErasing) }
+      if isOpenEnd { return BackupEnd(handle, mark, isErasing: isErasing) }
       try source.refresh()
     }
     try source.checkOpen()
@@ -123,29 +175,28 @@ package struct LogBackup {
   }
 
   /// All segments up to the mark, with the ends that the following segments name.
-  private func parts(_ active: Active) throws(StoreError) -> [BackupPart] {
-    let names = try SegmentCatalog.names(fileSystem, source.layout).filter { $0 <= active.mark.segment }
+  private func parts(_ end: BackupEnd) throws(StoreError) -> [BackupPart] {
+    let names = try SegmentCatalog.names(fileSystem, source.layout).filter { $0 <= end.segment }
     var headers: [SegmentHeader] = []
     for first in names {
       let header =
-        first == active.mark.segment
-        ? active.handle.header
+        first == end.segment
+        ? end.header
         : try SegmentHandle.open(fileSystem, source.layout, first: first, storeID: source.storeID).header
-      if let gap = SegmentChain.gap(before: header, after: headers.last, logBegin: active.mark.logBegin) {
+      if let gap = SegmentChain.gap(before: header, after: headers.last, logBegin: end.logBegin) {
         throw .damaged(gap)
       }
       headers.append(header)
     }
-    guard headers.last?.segment == active.mark.segment else {
-      throw .damaged(SegmentChain.missing(active.mark.segment, before: active.mark.durable.sequence &+ 1))
+    guard headers.last?.segment == end.segment else {
+      throw .damaged(SegmentChain.missing(end.segment, before: end.mark.sequence &+ 1))
     }
-    let durable = active.mark.durable
     let parts = headers.indices.map { number in
-      let end =
+      let partEnd =
         number + 1 < headers.count
         ? SegmentEnd(sequence: headers[number + 1].previousLast, chain: headers[number + 1].previousChain)
-        : SegmentEnd(sequence: durable.sequence, chain: durable.chain)
-      return BackupPart(header: headers[number], end: end)
+        : SegmentEnd(sequence: end.mark.sequence, chain: end.mark.chain)
+      return BackupPart(header: headers[number], end: partEnd)
     }
     assert(
       zip(parts, parts.dropFirst()).allSatisfy { $0.end.sequence == $1.segment.lastBefore },
@@ -155,14 +206,19 @@ package struct LogBackup {
 
   /// Refuses a target whose events are not the source's, or end before the source begins.
   private func checkHistory(
-    of folder: BackupTarget, _ parts: [BackupPart], _ active: Active
+    of folder: BackupTarget, _ parts: [BackupPart], _ end: BackupEnd
   ) throws(StoreError) {
-    for end in folder.reached {
-      guard end.sequence >= active.mark.logBegin - 1 else {
-        throw .trimmed(firstAvailable: active.mark.logBegin)
+    for reached in folder.reached {
+      guard reached.sequence >= end.logBegin - 1 else { throw .trimmed(firstAvailable: end.logBegin) }
+      let durable = source.mark.durable.sequence
+      let own = reached.sequence > durable ? nil : try source.chain(after: reached.sequence)
+      guard own == reached.chain else { throw .diverged(sequence: reached.sequence) }
+      guard last == nil || reached.sequence <= end.mark.sequence else {
+        throw .invalid(
+          what: "the folder holds the store's events up to \(reached.sequence) already, which is after "
+            + "\(end.mark.sequence)",
+          next: "choose another folder, or a later point")
       }
-      let own = end.sequence > active.mark.durable.sequence ? nil : try source.chain(after: end.sequence)
-      guard own == end.chain else { throw .diverged(sequence: end.sequence) }
     }
     let known = Set(parts.map(\.segment))
     if let other = folder.names.first(where: { $0 >= parts[0].segment && !known.contains($0) }) {
@@ -171,29 +227,31 @@ package struct LogBackup {
   }
 
   /// The HEAD of the finished backup: a store that was closed cleanly at the mark.
-  private func headSlot(_ active: Active, begin: UInt64, epoch: UInt64) throws(StoreError) -> HeadSlot {
-    let header = active.handle.header
-    let durable = active.mark.durable
-    try active.handle.extend(to: durable.offset)
-    var time = header.previousTime
-    var lastEpoch = header.epoch
-    if let place = active.handle.places.last(where: { $0.offset < durable.offset }) {
-      var blocks = BlockSource(file: active.handle.file, segment: header, step: 4096)
-      let found = try blocks.header(at: place.offset, limit: durable.offset)
-      switch found {
-      case .success(let block):
-        time = block.lastTime
-        lastEpoch = max(lastEpoch, block.epoch)
-      case .failure(let problem):
-        throw .damaged(
-          problem.finding(
-            in: active.handle.name, at: place.offset, first: place.firstSequence, last: durable.sequence))
-      }
-    }
+  private func headSlot(_ end: BackupEnd, begin: UInt64, epoch: UInt64) throws(StoreError) -> HeadSlot {
+    let last = if let last = end.last { last } else { try lastBlock(before: end) }
     return HeadSlot(
-      storeID: source.storeID, generation: 0, segment: header.segment, epoch: max(epoch, lastEpoch),
-      isClean: true, durability: Durability.synced.rawValue, visible: durable, durable: durable,
-      lastTime: time, logBegin: begin)
+      storeID: source.storeID, generation: 0, segment: end.segment, epoch: max(epoch, last.epoch),
+      isClean: true,
+      durability: Durability.synced.rawValue, visible: end.mark, durable: end.mark, lastTime: last.time,
+      logBegin: begin, isErasing: end.isErasing)
+  }
+
+  /// The time and the epoch of the last block before the end.
+  private func lastBlock(before end: BackupEnd) throws(StoreError) -> (time: Int64, epoch: UInt64) {
+    let header = end.header
+    try end.handle.extend(to: end.mark.offset)
+    guard let place = end.handle.places.last(where: { $0.offset < end.mark.offset }) else {
+      return (header.previousTime, header.epoch)
+    }
+    var blocks = BlockSource(file: end.handle.file, segment: header, step: 4096)
+    let found = try blocks.header(at: place.offset, limit: end.mark.offset)
+    switch found {
+    case .success(let block): return (block.lastTime, max(header.epoch, block.epoch))
+    case .failure(let problem):
+      throw .damaged(
+        problem.finding(
+          in: end.handle.name, at: place.offset, first: place.firstSequence, last: end.mark.sequence))
+    }
   }
 
   /// Whether the source may have an order to erase that is not carried out. True if there is no valid HEAD: the
@@ -202,11 +260,11 @@ package struct LogBackup {
     try HeadFile.read(fileSystem, path: source.layout.head)?.isErasing ?? true
   }
 
-  private func size(of parts: [BackupPart], _ active: Active) throws(StoreError) -> UInt64 {
+  private func size(of parts: [BackupPart], _ end: BackupEnd) throws(StoreError) -> UInt64 {
     var size: UInt64 = 0
     for part in parts {
-      if part.segment == active.mark.segment {
-        size = size.addingSaturated(active.mark.durable.offset)
+      if part.segment == end.segment {
+        size = size.addingSaturated(end.mark.offset)
       } else {
         let file = try fileSystem.open(source.layout.segment(part.segment), .read)
         defer { file.close() }
@@ -219,21 +277,21 @@ package struct LogBackup {
   // MARK: Copying
 
   private mutating func copy(
-    _ part: BackupPart, _ need: BackupNeed, _ active: Active, next: SegmentHeader?, into folder: BackupTarget
+    _ part: BackupPart, _ need: BackupNeed, _ end: BackupEnd, next: SegmentHeader?, into folder: BackupTarget
   ) throws(StoreError) -> BackupPart {
-    let isActive = part.segment == active.mark.segment
-    assert(isActive == (next == nil), "the active segment is the last part")
+    let isLast = part.segment == end.segment
+    assert(isLast == (next == nil), "the segment of the end is the last part")
     assert(
       next.map { SegmentName($0.previousFirst) == part.segment } ?? true,
       "a part is copied with the one that follows it")
     // Opened once: if the file is rewritten now, this one stays as it is until it is closed. It may have a later
     // revision than its header had before, and holds the same log.
     let handle =
-      isActive
-      ? active.handle
+      isLast
+      ? end.handle
       : try SegmentHandle.open(fileSystem, source.layout, first: part.segment, storeID: source.storeID)
     var part = part
-    part.header = handle.header
+    part.header = isLast ? end.header : handle.header
     do throws(StoreError) {
       if case .copyErasing(let erased) = need, let next,
         let header = try rewrite(
@@ -247,11 +305,11 @@ package struct LogBackup {
       }
       let file = try folder.begin(part)
       defer { file.close() }
-      let end =
-        isActive ? active.mark.durable.offset : UInt64(try handle.file.size())
-      try transfer(handle.file, to: file, end: end)
-      try SegmentCheck(header: handle.header, file: file, name: handle.name, size: end)
-        .run(next: next, mark: isActive ? active.mark.durable : nil)
+      let size = isLast ? end.mark.offset : UInt64(try handle.file.size())
+      try transfer(handle.file, to: file, from: 0, to: isLast ? end.copiedThrough : size)
+      if isLast { try finish(file, end) }
+      try SegmentCheck(header: part.header, file: file, name: handle.name, size: size)
+        .run(next: next, mark: isLast ? end.mark : nil)
       try file.sync()
       try folder.keep(part)
       report.segmentsCopied += 1
@@ -262,11 +320,22 @@ package struct LogBackup {
     }
   }
 
-  private mutating func transfer(
-    _ from: any File, to file: any File, end: UInt64
+  /// Writes what the copy of the last segment has beside the source's bytes.
+  private mutating func finish(_ file: any File, _ end: BackupEnd) throws(StoreError) {
+    try end.tail.lendBytes { bytes throws(StoreError) in
+      if bytes.count > 0 { try file.write(bytes, at: Int64(end.copiedThrough)) }
+    }
+    report.bytesCopied += UInt64(end.tail.count)
+    guard end.hasOwnHeader else { return }
+    try end.header.encoded().lendBytes { bytes throws(StoreError) in try file.write(bytes, at: 0) }
+  }
+
+  /// Copies a range of bytes.
+  mutating func transfer(
+    _ from: any File, to file: any File, from start: UInt64, to end: UInt64
   ) throws(StoreError) {
     var window = SegmentWindow(file: from)
-    var offset: UInt64 = 0
+    var offset = start
     while offset < end {
       let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)
       // If a file ends before its mark, the check of the copy reports it with its offset.

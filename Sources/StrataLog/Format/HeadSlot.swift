@@ -46,6 +46,7 @@ package struct HeadSlot: Equatable, Sendable {
   package static let magic = Array("STRATAHD".utf8)
   package static let cleanFlag: UInt32 = 1
   package static let erasingFlag: UInt32 = 2
+  package static let extendingFlag: UInt32 = 4
 
   package var storeID: StoreID
   package var generation: UInt64
@@ -54,6 +55,8 @@ package struct HeadSlot: Equatable, Sendable {
   package var isClean: Bool
   /// Whether an erasure may have begun that was not completed.
   package var isErasing = false
+  /// Whether a backup adds blocks after the durable mark, which do not count before another HEAD names them.
+  package var isExtending = false
   package var durability: UInt32
   package var visible: LogMark
   package var durable: LogMark
@@ -92,7 +95,9 @@ extension HeadSlot {
       base.setLittleEndian(generation, at: Offset.generation)
       base.setLittleEndian(segment.firstSequence, at: Offset.segment)
       base.setLittleEndian(epoch, at: Offset.epoch)
-      let flags = (isClean ? Self.cleanFlag : 0) | (isErasing ? Self.erasingFlag : 0)
+      let flags =
+        (isClean ? Self.cleanFlag : 0) | (isErasing ? Self.erasingFlag : 0)
+        | (isExtending ? Self.extendingFlag : 0)
       base.setLittleEndian(flags, at: Offset.flags)
       base.setLittleEndian(durability, at: Offset.durability)
       visible.write(to: base + Offset.visible)
@@ -121,6 +126,7 @@ extension HeadSlot {
     let flags = base.littleEndian(UInt32.self, at: Offset.flags)
     isClean = flags & Self.cleanFlag != 0
     isErasing = flags & Self.erasingFlag != 0
+    isExtending = flags & Self.extendingFlag != 0
     durability = base.littleEndian(UInt32.self, at: Offset.durability)
     visible = LogMark(at: UnsafeRawPointer(base) + Offset.visible)
     durable = LogMark(at: UnsafeRawPointer(base) + Offset.durable)
@@ -137,6 +143,14 @@ extension HeadSlot {
       if newest.map({ slot.generation > $0.generation }) ?? true { newest = slot }
     }
     return newest
+  }
+}
+
+extension HeadSlot {
+  /// The length of a segment's file that counts, of this many bytes: what a backup adds to it is not part of the log.
+  package func length(of segment: SegmentHeader, fileSize: UInt64) -> UInt64 {
+    guard isExtending, self.segment == segment.segment, !segment.isRewritten else { return fileSize }
+    return min(fileSize, durable.offset)
   }
 }
 

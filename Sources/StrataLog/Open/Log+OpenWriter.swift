@@ -170,7 +170,17 @@ extension Log {
       return found
     }
     let assessment = try TailRule.assessActive(active, head: head, isWriter: true)
+    try cutExtension(of: active, head)
     return Found(chain: chain, active: active, head: head, assessment: assessment, isSettled: isEnded)
+  }
+
+  /// Cuts off what an unfinished backup has added to the active segment. This writer's HEAD would not say any longer that
+  /// it does not count.
+  private static func cutExtension(of active: SegmentHandle, _ head: HeadSlot?) throws(StoreError) {
+    let size = UInt64(try active.file.size())
+    guard let length = head?.length(of: active.header, fileSize: size), length < size else { return }
+    try active.file.truncate(to: Int64(clamping: length))
+    try active.file.sync()
   }
 
   /// Assesses a copy of the active segment, and gives it the segment's name if there is no finding. Nil if there is no
@@ -180,7 +190,7 @@ extension Log {
     _ layout: StoreLayout, _ lock: StoreLock
   ) throws(StoreError) -> Found? {
     let path = layout.segment(active.header.segment)
-    let copied = try SegmentFiles.detach(active, fileSystem, layout, lock)
+    let copied = try SegmentFiles.detach(active, head, fileSystem, layout, lock)
     guard let copied else { return nil }
     let copy = SegmentHandle(header: active.header, file: copied)
     do throws(StoreError) {

@@ -92,6 +92,14 @@ package final class Log: Sendable {
     return AppendRun(queue: queue) { [options] draft throws(StoreError) in try Log.check(draft, options) }
   }
 
+  /// Puts on disk what was acknowledged and is only buffered. Blocks. A failure poisons the writer, as that of any sync.
+  package func syncBuffered() throws(StoreError) {
+    guard case .writer(let queue, let committer, _) = role else { throw .readOnly }
+    let mark = mark
+    guard mark.durable.sequence < mark.sequence else { return }
+    try queue.withTurn { () throws(StoreError) in try committer.syncBuffered() }
+  }
+
   /// The bytes of appends that were submitted and that no group has taken yet.
   package var pendingBytes: Int {
     guard case .writer(let queue, _, _) = role else { return 0 }

@@ -145,7 +145,7 @@ struct SegmentRewriter {
 
 extension SegmentHeader {
   /// What in this header a rewrite would lose because this version does not know it.
-  fileprivate var unknownToRewrites: String? {
+  var unknownToRewrites: String? {
     if minor > FormatLimits.minor { return "format \(FormatLimits.major).\(minor)" }
     if readOnlyFeatures != 0 { return "feature bit \(readOnlyFeatures.trailingZeroBitCount)" }
     if compatibleFeatures != 0 { return "feature bit \(compatibleFeatures.trailingZeroBitCount)" }
@@ -155,7 +155,7 @@ extension SegmentHeader {
 
 extension BlockHeader {
   /// What in this block a rewrite would lose because this version does not know it.
-  fileprivate var unknownToRewrites: String? {
+  var unknownToRewrites: String? {
     if kind >= BlockKind.firstSkippable { return "a block of kind \(kind)" }
     if headerLength != UInt16(Self.length) { return "a longer block header" }
     if flags != 0 { return "block flags \(flags)" }

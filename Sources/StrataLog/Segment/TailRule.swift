@@ -19,6 +19,7 @@ package struct TailAssessment: Sendable {
   package var promised: UInt64
   /// The highest sequence that HEAD, or a header at or after X, counts.
   package var lastPromised: UInt64
+  /// The length of the file, without what an unfinished backup has added to it.
   package var fileSize: UInt64
   package var state: State
   /// The finding if HEAD does not match the valid prefix.
@@ -35,8 +36,9 @@ package enum TailRule {
     file: any File, name: String, segment: SegmentHeader, head: HeadSlot?,
     visit: (BlockHeader, UnsafeRawBufferPointer) throws(StoreError) -> Void = { _, _ throws(StoreError) in }
   ) throws(StoreError) -> TailAssessment {
-    let size = UInt64(try file.size())
     let slot = head.flatMap { $0.segment == segment.segment ? $0 : nil }
+    let fileSize = UInt64(try file.size())
+    let size = slot?.length(of: segment, fileSize: fileSize) ?? fileSize
     var walk = BlockWalk(file: file, segment: segment, limit: size)
     var problem: BlockProblem?
     var unsupported: StoreFinding?

@@ -53,8 +53,11 @@ enum SegmentFiles {
 
   /// Copies the active segment to a temporary name, for its next writer: the last writer may still have the file open,
   /// and may write to it whenever it resumes. Nil if there is no room for a copy; then the original file is used.
+  ///
+  /// - Parameter head: HEAD, which may say that what is after its end does not count.
   static func detach(
-    _ active: SegmentHandle, _ fileSystem: any FileSystem, _ layout: StoreLayout, _ lock: StoreLock
+    _ active: SegmentHandle, _ head: HeadSlot?, _ fileSystem: any FileSystem, _ layout: StoreLayout,
+    _ lock: StoreLock
   ) throws(StoreError) -> (any File)? {
     // Bytes that are in the cache but that the disk refused must not be copied.
     try active.file.sync()
@@ -64,7 +67,8 @@ enum SegmentFiles {
       let copy = try fileSystem.open(temporary, .createNew)
       copy.takePermissions(of: active.file)
       var window = SegmentWindow(file: active.file)
-      let end = UInt64(try active.file.size())
+      let size = UInt64(try active.file.size())
+      let end = head?.length(of: active.header, fileSize: size) ?? size
       var offset: UInt64 = 0
       while offset < end {
         let bytes = try window.bytes(at: offset, length: 1 << 20, limit: end)

@@ -103,9 +103,14 @@ final class CommitQueue: Sendable {
         isEnough: state.gathering.isEnough(state.waiting.pending.count), isWatched: state.watching.isWatched)
     }
     if case .refused(let error) = handOver {
-      return run.finish(drafts.lazy.map { (.failure(error), $0.draft.given, $0.label) })
+      return run.finish(drafts.lazy.map { (.failure(error), $0.draft, $0.label) })
     }
     wake(after: handOver)
+  }
+
+  /// The same without waiting for room: for a run that bounds what it has in progress itself.
+  func submitAtOnce(_ draft: AppendDraft, of run: AppendRun, label: UInt64) {
+    enqueue(PendingAppend(draft: draft, caller: .run(run, label: label)))
   }
 
   private func waitForRoom() { gate.wait { $0.waiting.hasRoom || $0.end != nil } }
@@ -182,6 +187,9 @@ final class CommitQueue: Sendable {
 
   /// The bytes that were submitted and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.waiting.bytes } }
+
+  /// Whether fewer bytes wait than may.
+  var hasRoom: Bool { gate.withLock { $0.waiting.hasRoom } }
 
   /// True while no append waits for the committer, and more may come.
   var isAtRest: Bool { gate.withLock { $0.waiting.pending.isEmpty && !$0.isClosing } }

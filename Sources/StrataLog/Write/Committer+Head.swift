@@ -47,6 +47,16 @@ extension Committer {
     if state.durable != before { publish() }
   }
 
+  /// Syncs what is buffered, whether that is due or not. Needs the turn.
+  func syncBuffered() throws(StoreError) {
+    assertHasTurn()
+    if let failure { throw failure }
+    guard !state.isDurable else { return }
+    try checkLock()
+    try orPoison(.sync) { () throws(StoreError) in try syncHead() }
+    publish()
+  }
+
   /// Records in HEAD, on disk and in both slots, whether an erasure may be unfinished. Needs the turn.
   func setErasing(_ isErasing: Bool) throws(StoreError) {
     assertHasTurn()

@@ -61,7 +61,7 @@ struct PendingAppend {
       }
       gate.signalAll()
     case .run(let run, let label):
-      run.finish(CollectionOfOne((result, draft.given, label)))
+      run.finish(CollectionOfOne((result, draft, label)))
     }
   }
 
@@ -94,9 +94,9 @@ extension PendingAppend {
         index += 1
         continue
       }
-      var found: [(result: AppendResult, given: Int64?, label: UInt64)] = []
+      var found: [(result: AppendResult, draft: AppendDraft, label: UInt64)] = []
       while index < group.count, case .run(let other, let label) = group[index].caller, other === run {
-        if let result = results[index] { found.append((result, group[index].draft.given, label)) }
+        if let result = results[index] { found.append((result, group[index].draft, label)) }
         index += 1
       }
       run.finish(found)

@@ -68,6 +68,8 @@ struct StoreInfo {
   var isClean: Bool
   /// Whether an erasure may have been requested and not finished.
   var isErasing: Bool
+  /// Whether a backup into the folder has begun to add events and did not finish.
+  var isExtending: Bool
   var tornBytes: UInt64
   /// The saved states, of whatever program.
   var states: [SavedState] = []
@@ -99,6 +101,7 @@ struct StoreInfo {
       appends = mark.appends
       tornBytes = log.tornBytes
       isErasing = head?.isErasing ?? false
+      isExtending = head?.isExtending ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
       for segment in log.source.catalog.names where segment <= mark.segment {
         let handle = try log.source.catalog.segment(segment)
@@ -197,6 +200,7 @@ struct StoreInfo {
     line.field("clean", isClean)
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
     if isErasing { line.field("erasing", true) }
+    if isExtending { line.field("extending", true) }
     return line.finish()
   }
 
@@ -229,6 +233,9 @@ struct StoreInfo {
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if tornBytes > 0 { lines.append(("torn tail", counted(tornBytes, "byte"))) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
+    if isExtending {
+      lines.append(("backup", "unfinished; what it has added does not count, the next one adds it"))
+    }
     return KeyedText.lines(lines)
   }
 }
