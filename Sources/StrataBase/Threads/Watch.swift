@@ -24,13 +24,17 @@ package final class Watch: Sendable {
 
   /// Begins to call a closure. It must not block, nor begin another one. Returns false if there is no thread for it.
   package func begin(_ look: @escaping Look) -> Bool {
-    let lacksThread = state.withLock { state in
+    let (index, lacksThread) = state.withLock { state in
       state.looks.append(look)
       defer { state.hasThread = true }
-      return !state.hasThread
+      return (state.looks.count - 1, !state.hasThread)
     }
     guard lacksThread, (try? starter.start("strata-watch", { [self] in run() })) == nil else { return true }
-    state.withLock { $0 = State() }
+    // Without a thread nothing was removed. Others that were added meanwhile are called by the next thread.
+    state.withLock { state in
+      state.looks.remove(at: index)
+      state.hasThread = false
+    }
     return false
   }
 

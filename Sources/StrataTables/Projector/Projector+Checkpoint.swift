@@ -109,7 +109,7 @@ extension Projector {
     own.work.begin(after: set)
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
-      _ = try? checkpoints.write(set, erasures)
+      try? save(set, erasures, checkpoints)
       endSaving()
     }
     if thread == nil { endSaving() }
@@ -192,7 +192,8 @@ extension Projector {
     }
     own.work.begin(after: fold.state)
     // Nothing was promised.
-    _ = try? checkpoints.write(withFollowers(fold.state), erasures)
+    let set = withFollowers(fold.state)
+    try? save(set, erasures, checkpoints)
   }
 
   /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
@@ -203,6 +204,16 @@ extension Projector {
 
   private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet, _ own: Exclusive) -> Bool {
     checkpoints.bytesWritten(saving: set) / Self.growthFactorMax <= own.work.totalBytes
+  }
+
+  /// Writes a state, and forgets what was on disk of its views.
+  @discardableResult
+  private func save(
+    _ set: TableSet, _ erasures: SegmentErasures, _ checkpoints: Checkpoints
+  ) throws(StoreError) -> Checkpoints.Written? {
+    let written = try checkpoints.write(set, erasures)
+    noteSaved(set)
+    return written
   }
 
   private func endSaving() {
@@ -242,6 +253,7 @@ extension Projector {
     }
     let own = exclusive
     defer { yieldFold(own) }
+    _ = currentFold(own)
     takeConfirmation(own)
     let fold = currentFold(own)
     let target = log.mark.visible
@@ -283,7 +295,7 @@ extension Projector {
     guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, folded.build == nil,
       let erasures = folded.erasures
     else { return nil }
-    let written = try checkpoints.write(set, erasures)
+    let written = try save(set, erasures, checkpoints)
     own.work.begin(after: set)
     return written
   }

@@ -116,7 +116,8 @@ extension Projector {
     return false
   }
 
-  /// Takes over what a confirmation has found out, at the beginning of a pass.
+  /// Takes over what a confirmation has found out, at the beginning of a pass. The fold has begun: without one, what was
+  /// found out would be lost.
   func takeConfirmation(_ own: Exclusive) {
     let confirmation = state.withLock { $0.origin.isCompared ? $0.origin.takeConfirmation() : nil }
     guard let confirmation, let old = own.fold, old.headAtBegin == confirmation.heads.restored else {

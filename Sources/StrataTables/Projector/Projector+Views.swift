@@ -133,7 +133,6 @@ extension Projector {
         if !entry.isRunning, entry.follower.target == nil, let view = entry.follower.view,
           entry.follower.rows.isIdentical(to: set[entry.follower.table].rows)
         {
-          state.followers[key]?.saved = nil
           set.withTable(entry.follower.table) { $0.add(view) }
         } else if let saved = entry.saved, !others.contains(where: { $0.definition.kept?.name == kept.name })
         {
@@ -141,6 +140,16 @@ extension Projector {
         }
       }
       return set
+    }
+  }
+
+  /// Forgets what was on disk of views beside the fold that are on disk as they are in a state.
+  func noteSaved(_ set: TableSet) {
+    state.withLock { state in
+      for (key, entry) in state.followers where entry.saved != nil {
+        guard set[entry.follower.table].view(entry.follower.definition.identity) != nil else { continue }
+        state.followers[key]?.saved = nil
+      }
     }
   }
 

@@ -92,7 +92,8 @@ extension Projector {
       begin.tables.withTable(entry.follower.table) { $0.removeView(entry.follower.definition.identity) }
     }
     state.exclusive.slice.setWanted(false)
-    state.exclusive = Exclusive(log.options, begin: begin)
+    // A thread that is inside of a view changes nothing of its work.
+    state.exclusive = Exclusive(log.options, begin: begin, state.exclusive.work)
     state.watched.givenUpCount += 1
     state.isFolding = state.needsPass
     return Work(pass: state.isFolding ? state.exclusive : nil, followers: state.beginFollowers())

@@ -96,7 +96,7 @@ package final class Projector: Sendable {
     let begin: Folded?
     /// Where the current pass ends; nil before it begins.
     var target: LogMark?
-    var work = FoldingWork()
+    var work: FoldingWork
     /// Whether a view was ever added to the fold.
     var hasViews: Bool
     let meter: ViewMeter
@@ -105,8 +105,9 @@ package final class Projector: Sendable {
     /// Over for the folding thread when other folds have their turn, and while no caller waits.
     let slice = TimeSlice()
 
-    init(_ options: StoreOptions, begin: Folded? = nil) {
+    init(_ options: StoreOptions, begin: Folded? = nil, _ work: FoldingWork = FoldingWork()) {
       self.begin = begin
+      self.work = work
       hasViews = begin != nil
       meter = ViewMeter(budget: options.viewBudget)
     }
@@ -242,8 +243,11 @@ package final class Projector: Sendable {
 extension Projector {
   /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
   func foldOn(_ own: Exclusive) -> Bool {
-    if own.target == nil { takeConfirmation(own) }
-    let fold = currentFold(own)
+    var fold = currentFold(own)
+    if own.target == nil {
+      takeConfirmation(own)
+      fold = currentFold(own)
+    }
     if own.target == nil, giveUpUnreadable(fold, own) { return true }
     let target = own.target ?? beginPass(fold, own)
     do throws(StoreError) {
@@ -253,8 +257,7 @@ extension Projector {
     } catch {
       guard owns(own) else { return false }
       saveIfHalted(fold, error, own)
-      fail(error, own)
-      return false
+      return fail(error, own)
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
     noteOrigin(fold)
@@ -283,7 +286,8 @@ extension Projector {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates)
     }
     use(fold, own)
-    own.work.begin(after: fold.state)
+    // What a fold that was given up had folded is not on disk yet.
+    if own.begin == nil { own.work.begin(after: fold.state) }
     state.withLock { $0.hasBegun = true }
     return fold
   }
@@ -306,12 +310,13 @@ extension Projector {
     return target
   }
 
-  /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded.
+  /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded; it
+  /// begins at once if a comparison has ended meanwhile.
   private func isStillWanted(_ own: Exclusive) -> Bool {
     let isWanted = state.withLock { state in
       if state.waiters.isEmpty {
         own.target = nil
-        state.isFolding = false
+        state.isFolding = state.needsPass
       }
       return state.isFolding
     }
@@ -359,16 +364,18 @@ extension Projector {
   }
 
   /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append
-  /// is never published.
-  func fail(_ error: StoreError, _ own: Exclusive) {
+  /// is never published. Returns true if a comparison has ended meanwhile.
+  func fail(_ error: StoreError, _ own: Exclusive) -> Bool {
     own.target = nil
-    let (waiters, ended) = state.withLock { state in
-      state.isFolding = false
-      return (state.waiters.takeAll(), state.giveUpFollowers())
+    let (waiters, ended, isMore) = state.withLock { state in
+      let waiters = state.waiters.takeAll()
+      state.isFolding = state.needsPass
+      return (waiters, state.giveUpFollowers(), state.isFolding)
     }
     for continuation in waiters { continuation.resume(returning: .failure(error)) }
     withExtendedLifetime(ended) {}
-    state.signalAll()
+    if !isMore { state.signalAll() }
+    return isMore
   }
 
   /// Continues with a pass for the callers that wait, or ends without one.

@@ -10,8 +10,6 @@ internal import Synchronization
 /// tree: a call that takes long, or never returns, keeps its own thread and nothing else. Belongs to the thread that runs
 /// its slice, and between slices to the thread that has the projector's lock; `progress` may be read by any thread.
 final class ViewFollower: @unchecked Sendable {
-  /// The number of differences between two versions that are looked up at once.
-  private static let differenceCountMax = 65_536
   /// A view is built again rather than follow more differences than this, if they are one row in eight.
   private static let rebuildingMin = 4_096
 
@@ -32,7 +30,7 @@ final class ViewFollower: @unchecked Sendable {
   private(set) var nanoseconds: Int64 = 0
   /// How many rows took the view longer than its budget while it followed.
   private(set) var slowCount = 0
-  private var differences = Differences()
+  private var differences = RowDifferences()
   private var keys = ViewScratch()
   private let building = Lock<ViewBuilding?>(nil)
   private var hasBuilt = false
@@ -111,13 +109,13 @@ final class ViewFollower: @unchecked Sendable {
       if differences.isDone {
         guard !differences.isLast else {
           rows = now
-          differences = Differences()
+          differences = RowDifferences()
           break
         }
-        differences.read(from: rows, to: now, countMax: Self.differenceCountMax)
+        differences.read(from: rows, to: now)
         followedMax.store(now.count, ordering: .relaxed)
         if differences.count >= Self.rebuildingMin, differences.areMany(of: now.count) {
-          (view, differences) = (nil, Differences())
+          (view, differences) = (nil, RowDifferences())
           return false
         }
         continue
@@ -131,69 +129,5 @@ final class ViewFollower: @unchecked Sendable {
       if slice.isOver { return false }
     }
     return true
-  }
-}
-
-/// The rows that differ between two versions of a table, a part at a time. Each of them is copied before it is lent.
-private struct Differences {
-  private var ids: [UInt8] = []
-  private var ends: [Int] = []
-  /// How many rows of the newer version are before each.
-  private var ranks: [Int] = []
-  private var place = 0
-  /// The greatest id that was read.
-  private var last: [UInt8]?
-  /// Whether no difference is after those that were read.
-  private(set) var isLast = false
-  private var old: [UInt8] = []
-  private var new: [UInt8] = []
-
-  var count: Int { ends.count }
-  var isDone: Bool { place == ends.count }
-
-  /// Whether the rows that differ are at least one in eight where they were looked for.
-  func areMany(of count: Int) -> Bool {
-    let span = isLast ? count : (ranks.last ?? 0) - (ranks.first ?? 0) + 1
-    return ends.count >= span / 8
-  }
-
-  /// Reads the next differences, and none of the rows.
-  mutating func read(from old: Tree, to new: Tree, countMax: Int) {
-    (ids, ends, ranks, place) = ([], [], [], 0)
-    let last = last
-    Tree.walkDifferences(from: old, to: new) { difference in
-      if let last, last.withUnsafeBytes({ $0.order(difference.key) >= 0 }) { return true }
-      ids.append(contentsOf: difference.key)
-      ends.append(ids.count)
-      ranks.append(difference.newRank)
-      return ends.count < countMax
-    }
-    isLast = ends.count < countMax
-    if let end = ends.last { self.last = Array(ids[(ends.dropLast().last ?? 0)..<end]) }
-  }
-
-  /// Lends the next row as it is in both versions. Returns its rank in the newer one.
-  mutating func next(
-    _ before: Tree, _ after: Tree, _ body: (UnsafeRawBufferPointer, _ old: RowView?, _ new: RowView?) -> Void
-  ) -> Int {
-    defer { place += 1 }
-    let range = (place == 0 ? 0 : ends[place - 1])..<ends[place]
-    func copy(_ tree: Tree, _ id: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-      bytes.removeAll(keepingCapacity: true)
-      tree.withValue(of: id) { value in if let value { bytes.append(contentsOf: value) } }
-    }
-    ids.withUnsafeBytes { ids in
-      let id = UnsafeRawBufferPointer(rebasing: ids[range])
-      copy(before, id, to: &old)
-      copy(after, id, to: &new)
-      old.withUnsafeBytes { old in
-        new.withUnsafeBytes { new in
-          body(
-            id, old.isEmpty ? nil : StoredRow.view(id: id, old),
-            new.isEmpty ? nil : StoredRow.view(id: id, new))
-        }
-      }
-    }
-    return ranks[place]
   }
 }

@@ -91,6 +91,13 @@ final class SpillFile {
     try tree.moveLeaves(from: lineages, to: writer(of: tree, healing, isValid))
   }
 
+  /// Keeps the file open where a full disk would close it, if a part of it is made by the program's code: that code may
+  /// read a clock or a setting, and would not make the same pages again.
+  func keepOpen(for part: StateHealing.Part) {
+    guard case .view(let definition, _) = part, definition.calls != .none else { return }
+    lineage?.staysOpen()
+  }
+
   private func writer(
     of tree: Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
   ) throws(StoreError) -> SpillWriter {

@@ -115,11 +115,13 @@ extension View {
   /// Follows the changes of its table's rows from one version to another. O(changes · log n).
   mutating func catchUp(from old: Tree, to new: Tree) {
     var keys = ViewScratch()
-    Tree.forEachDifference(from: old, to: new) { difference in
-      let id = difference.key
-      keys.change(
-        &self, id: id, from: difference.oldValue.map { StoredRow.view(id: id, $0) },
-        to: difference.newValue.map { StoredRow.view(id: id, $0) })
+    var differences = RowDifferences()
+    while true {
+      differences.read(from: old, to: new)
+      while !differences.isDone {
+        _ = differences.next(old, new) { id, old, new in keys.change(&self, id: id, from: old, to: new) }
+      }
+      if differences.isLast { break }
     }
   }
 }

@@ -20,10 +20,10 @@ extension View {
     var high = order.count
     while low < high {
       let middle = (low + high) / 2
-      let isBehind = order.withEntry(at: middle) { key, length in
-        stands(Self.section(key, length), before: section, precedes)
-      }
-      if isBehind { low = middle + 1 } else { high = middle }
+      // Copied: no page is being read while the program compares, which may take any time.
+      let other = order.withEntry(at: middle) { key, length in Array(Self.section(key, length)) }
+      let isBefore = other.withUnsafeBytes { stands($0, before: section, precedes) }
+      if isBefore { low = middle + 1 } else { high = middle }
     }
     if let label = label(at: low) { return keep(label, of: section) }
     spread(around: label(ofSectionAt: max(0, low - 1)))
