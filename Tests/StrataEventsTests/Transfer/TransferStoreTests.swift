@@ -68,6 +68,28 @@ import Testing
     #expect(cuts > 3)
   }
 
+  @Test
+  func `a disk that is too full for an import keeps the first events, and takes the rest once there is room`()
+    throws
+  {
+    let store = try EraseTests.store(SimulatedDisk())
+    let lines = try TransferStores.lines(store)
+    let chains = try TransferStores.chains(store)
+    let disk = SimulatedDisk()
+    let other = try EraseTests.open(disk)
+    disk.capacity = disk.usedSize + 8_000
+    let error = #expect(throws: StoreError.self) { try TransferStores.take(lines, into: other) }
+    guard case .full = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    let found = try TransferStores.chains(other)
+    #expect(found.count < chains.count && found == Array(chains.prefix(found.count)))
+    disk.capacity = nil
+    #expect(try TransferStores.take(lines, into: other).relation == .same)
+    #expect(try TransferStores.chains(other) == chains)
+  }
+
   @Test func `an export that grew is taken as far as it is new, by a store that has its own events since`()
     async throws
   {
