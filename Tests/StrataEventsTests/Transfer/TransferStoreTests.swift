@@ -77,7 +77,7 @@ import Testing
     let chains = try TransferStores.chains(store)
     let disk = SimulatedDisk()
     let other = try EraseTests.open(disk)
-    disk.capacity = disk.usedSize + 8_000
+    disk.capacity = disk.usedSize + 2_000
     let error = #expect(throws: StoreError.self) { try TransferStores.take(lines, into: other) }
     guard case .full = error else {
       Issue.record("\(String(describing: error))")
