@@ -90,6 +90,21 @@ import Testing
     #expect(try TransferStores.chains(other) == chains)
   }
 
+  @Test
+  func `an append of another log is recorded with both of its times, but not before the one ahead of it`()
+    async throws
+  {
+    let store = EventStore.inMemory(clock: .fixed)
+    for (given, committed) in [(100, 900), (950, 950), (30, 800)] as [(Int64, Int64)] {
+      let draft = ModelAppend([ModelEvent(stream: "a/1", type: "t")], given: given).draft()
+      draft.committed = committed
+      _ = try store.log.appendBlocking(draft)
+    }
+    let appends = try await TransferStores.appends(store)
+    #expect(appends.map(\.time.nanoseconds) == [900, 950, 950])
+    #expect(appends.map(\.givenTime?.nanoseconds) == [100, nil, 30])
+  }
+
   @Test func `an export that grew is taken as far as it is new, by a store that has its own events since`()
     async throws
   {
