@@ -68,6 +68,43 @@ import Testing
     #expect(cuts > 3)
   }
 
+  @Test
+  func `a disk that is too full for an import keeps the first events, and takes the rest once there is room`()
+    throws
+  {
+    let store = try EraseTests.store(SimulatedDisk())
+    let lines = try TransferStores.lines(store)
+    let chains = try TransferStores.chains(store)
+    let disk = SimulatedDisk()
+    let other = try EraseTests.open(disk)
+    disk.capacity = disk.usedSize + 2_000
+    let error = #expect(throws: StoreError.self) { try TransferStores.take(lines, into: other) }
+    guard case .full = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    let found = try TransferStores.chains(other)
+    #expect(found.count < chains.count && found == Array(chains.prefix(found.count)))
+    disk.capacity = nil
+    #expect(try TransferStores.take(lines, into: other).relation == .same)
+    #expect(try TransferStores.chains(other) == chains)
+  }
+
+  @Test
+  func `an append of another log is recorded with both of its times, but not before the one ahead of it`()
+    async throws
+  {
+    let store = EventStore.inMemory(clock: .fixed)
+    for (given, committed) in [(100, 900), (950, 950), (30, 800)] as [(Int64, Int64)] {
+      let draft = ModelAppend([ModelEvent(stream: "a/1", type: "t")], given: given).draft()
+      draft.committed = committed
+      _ = try store.log.appendBlocking(draft)
+    }
+    let appends = try await TransferStores.appends(store)
+    #expect(appends.map(\.time.nanoseconds) == [900, 950, 950])
+    #expect(appends.map(\.givenTime?.nanoseconds) == [100, nil, 30])
+  }
+
   @Test func `an export that grew is taken as far as it is new, by a store that has its own events since`()
     async throws
   {

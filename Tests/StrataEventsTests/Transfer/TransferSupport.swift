@@ -94,6 +94,10 @@ struct TransferAppends {
     case 1: draft.given = Int64.random(in: (Int64.min + 1)...0, using: &random)
     default: draft.given = 1_800_000_000_000_000_000 + Int64.random(in: 0...9_999_999_999_999, using: &random)
     }
+    // A recovered log has commit times that were raised to those of appends which it does not have.
+    if let given = draft.given, given > 0, Int.random(in: 0..<6, using: &random) == 0 {
+      draft.committed = given + Int64.random(in: 0...9_999_999_999, using: &random)
+    }
     let isSalted = Int.random(in: 0..<3, using: &random) == 0
     draft.isErasable = isSalted
     for _ in 0..<(Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 2...5, using: &random) : 1) {
