@@ -42,7 +42,7 @@ struct ImportJSONTests {
 
   @Test func `a bad record is named with line and column, and the others are imported`() async throws {
     for (text, place) in [
-      ("[\n {\"id\":1},\n {\"id\":},\n {\"id\":3}\n]", ":3:8"), ("[{\"id\":1}, 5, {\"id\":3}]", ":1:13"),
+      ("[\n {\"id\":1},\n {\"id\":},\n {\"id\":3}\n]", ":3:8"), ("[{\"id\":1}, 5, {\"id\":3}]", ":1:12"),
       ("{\n\"id\":1\n}\n{\n\"id\":tru\n}\n{\n\"id\":3\n}", ":5:9"),
       ("[{\"id\":1},\n{\"x\":2},{\"id\":3}]", ":2:1"),
       ("\u{1E}{\"id\":1}\n\u{1E}{\"id\":2\n\u{1E}{\"id\":3}\n", ":2:"),

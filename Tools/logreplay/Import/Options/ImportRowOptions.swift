@@ -30,6 +30,7 @@ struct ImportRowOptions: ParsableArguments, Sendable {
   var timeFormat: String?
 
   @Option(
+    parsing: .unconditional,
     help: """
       The zone of times without an offset, and of dates: utc, an offset such as +01:00, or local, which is that of the \
       variable TZ. A time that clocks show twice is the first one. Default: such times are bad.
