@@ -33,7 +33,10 @@ struct ImportInputTests {
     ] {
       let other = try ImportFolder()
       let failure = try await other.failure(of: arguments(try other.write(Array(bytes), to: name)))
-      #expect(failure.code == ExitStatus.corrupt && failure.what.contains("lz4"), "\(failure)")
+      // Damage may be noticed in a line before it is in the frame.
+      #expect(
+        failure.code == ExitStatus.corrupt && (name == "damaged" || failure.what.contains("lz4")),
+        "\(failure)")
       let appends = try await other.appends()
       #expect(appends.map(\.line) == appends.indices.map { $0 + 1 })
     }

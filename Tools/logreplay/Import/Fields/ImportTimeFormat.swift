@@ -66,7 +66,8 @@ struct ImportTimeFormat: Equatable {
     if let time = ImportTimeVariants.nanoseconds(text, zone: zone) { return time }
     if zone == nil, ImportTimeVariants.nanoseconds(text, zone: .utc) != nil {
       throw ImportTimeProblem(
-        what: "\(Self.shown(text)) has no offset (--time-zone says which it is)", isWhole: true)
+        what: "\(Self.shown(text)) is not a time with an offset (--time-zone says which one it has)",
+        isWhole: true)
     }
     throw ImportTimeProblem(
       what: "\(Self.shown(text)) is not a time with an offset (RFC 3339) from 1677-09-21 to 2262-04-11",

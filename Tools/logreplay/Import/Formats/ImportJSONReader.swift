@@ -73,21 +73,36 @@ final class ImportJSONReader: ImportRecordReader {
 
   /// Takes `{"Records":[`, if the input begins with it.
   private func takeRecordsHead() throws(CommandFailure) -> Bool {
-    // With as much white space as anybody puts there.
-    while window.bytes.count < 256, try window.fill() {}
-    guard let length = Self.lengthOfRecordsHead(window.bytes) else { return false }
-    advance(length)
-    return true
+    while true {
+      switch Self.recordsHead(window.bytes) {
+      case .none: return false
+      case .some(let length):
+        advance(length)
+        return true
+      case .undecided: guard try window.fill() else { return false }
+      }
+    }
   }
 
-  static func lengthOfRecordsHead(_ bytes: UnsafeRawBufferPointer) -> Int? {
+  /// Whether bytes begin with `{"Records":[`.
+  enum RecordsHead: Equatable {
+    case none
+    case some(length: Int)
+    /// More bytes may say it.
+    case undecided
+  }
+
+  static func recordsHead(_ bytes: UnsafeRawBufferPointer) -> RecordsHead {
     var index = 0
     for part in ["{", "\"Records\"", ":", "["] {
-      while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
-      guard bytes[index...].starts(with: part.utf8) else { return nil }
+      while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+      let rest = bytes[index...]
+      guard rest.starts(with: part.utf8) else {
+        return part.utf8.starts(with: rest) ? .undecided : .none
+      }
       index += part.utf8.count
     }
-    return index
+    return .some(length: index)
   }
 
   // MARK: One record

@@ -30,6 +30,7 @@ struct ImportRowOptions: ParsableArguments, Sendable {
   var timeFormat: String?
 
   @Option(
+    parsing: .unconditional,
     help: """
       The zone of times without an offset, and of dates: utc, an offset such as +01:00, or local, which is that of the \
       variable TZ. A time that clocks show twice is the first one. Default: such times are bad.
@@ -70,7 +71,7 @@ struct ImportRowOptions: ParsableArguments, Sendable {
     help: ArgumentHelp(
       "Skip bad records, count them, and write each to this file, with its line and what is wrong.",
       discussion: """
-        A line of JSON for each: {"column":c,"line":n,"record":"…","why":"…"}. A file that is there is written anew.
+        A line of JSON for each: {"column":c,"line":n,"record":"…","why":"…"}. A file that is there is replaced.
         """, valueName: "file"))
   var skipErrors: String?
 

@@ -15,7 +15,7 @@ internal import StrataLog
 /// Writes a line of JSON for each bad record: `{"column":c,"line":n,"record":"…","why":"…"}`. A record that is not UTF-8
 /// is `{"b64":"…"}`, and one that is too long is null.
 ///
-/// The file is made with the first bad record. One that is there already is written anew: a second run meets the same
+/// The file is made with the first bad record. One that is there already is replaced: a second run meets the same
 /// bad records again.
 final class ImportBadFile {
   private static let bufferLength = 64 << 10
