@@ -1,5 +1,6 @@
 // `import --sync`: a table that is made equal to dumps, against a model.
 
+import ArgumentParser
 import Foundation
 import StrataBase
 import StrataDocuments
@@ -19,7 +20,7 @@ struct ImportSyncTests {
     var rows: [String: String] = [:]
     for line in result.output.split(separator: "\n") {
       let row = try DocumentValue(json: String(line))
-      guard case .string(let id)? = row[key: "id"], let fields = row[key: "fields"] else { continue }
+      guard case .string(let id)? = row["id"], let fields = row["fields"] else { continue }
       rows[id] = fields.json()
     }
     return rows
@@ -179,6 +180,47 @@ struct ImportSyncTests {
       result.output.contains("1 bad, 2 not deleted") && result.errors.contains("lines.jsonl:2:1"), "\(result)"
     )
     #expect(try Self.rows(folder).count == 21)
+  }
+
+  @Test func `every format of rows can be a dump, and the end of each is looked at`() async throws {
+    let folder = try ImportFolder()
+    func sync(_ name: String) async throws -> ImportSyncReport {
+      try await ImportCommand.parse([
+        folder.store, folder.file(name), "--table", "t", "--id", "id", "--sync", "--delete-max", "1",
+      ]).executeSync { _ in }
+    }
+    try folder.write("v,id\nx,a\n\"y,\"\"z\",b\n", to: "a.csv")
+    #expect(try await sync("a.csv").added == 2)
+    try folder.write("id\tv\nb\t\"y,\"\"z\"\na\tx\n", to: "a.tsv")
+    try folder.write(#"[{"id":"a","v":"x"}, {"v":"y,\"z", "id":"b"}]"#, to: "a.json")
+    let database = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+    let rows =
+      "c.execute('create table t (v text, id text primary key)'); "
+      + "c.executemany('insert into t values (?, ?)', [('y,\"z', 'b'), ('x', 'a')]); c.commit()"
+    let made = try ImportProcess.run("/usr/bin/env", ["python3", "-c", database + rows, folder.file("a.db")])
+    #expect(made.code == 0, "\(made.errors)")
+    for name in ["a.tsv", "a.json", "a.db"] {
+      do {
+        let report = try await sync(name)
+        #expect(report.same == 2 && report.first == nil, "\(name): \(report)")
+      } catch let failure as CommandFailure { Issue.record("\(name): \(failure)") }
+    }
+    let cut = [
+      ("b.csv", "v,id\nx,a", "without a line feed"), ("b.tsv", "v\tid\nx\ta\ny", "1 bad row"),
+      ("c.csv", "v,id\nx,a\n\"y", "1 bad row"), ("b.json", "[{\"id\":\"a\"}", "ends inside the array"),
+    ]
+    for (name, text, what) in cut {
+      try folder.write(text, to: name)
+      do {
+        let report = try await sync(name)
+        Issue.record("\(name) was taken: \(report)")
+      } catch let failure as CommandFailure {
+        #expect(failure.code == 65 && failure.what.contains(what), "\(name): \(failure)")
+      }
+    }
+    #expect(try folder.head() == 2)
+    try folder.write("v,id\nx,a\n", to: "a.csv")
+    #expect(try await sync("a.csv").deleted == 1)
   }
 
   @Test func `a sync that is killed leaves a prefix, and the next one does the rest`() async throws {

@@ -137,13 +137,16 @@ final class ImportSync {
       try plan.compare(records, with: Table(name: name))
       return plan
     }
+    // Holds what the rows are read from.
+    let past = PastFold(store, .documents(only: [name]))
     let state: TableSet
     do throws(StoreError) {
-      let head = store.log.mark.sequence
-      state = try PastFold(store, .documents(only: [name])).fold(at: head).state
+      let head = store.head.sequence
+      state = try past.fold(at: head).state
       guard state.sequence == head else { throw .closed }
     } catch { throw CommandFailure(reading: target.path, error) }
     try plan.compare(records, with: state[name])
+    withExtendedLifetime(past) {}
     return plan
   }
 
