@@ -23,6 +23,17 @@ enum ImportHelp {
     0.123456789012345678, and one that is too large, is bad. The integer 1 and the text "1" are ids of the same \
     row: the first id that an input or the store has as both is named.
 
+    --mapping takes all that is said about fields from a file of JSON, for records of any format: which of them are \
+    rows, events of one's own or nothing, their ids, times and metadata, what the document is, and the append id. \
+    Three mappings are known by name: couchdb reads the lines of _changes?feed=continuous&include_docs=true, journald \
+    those of journalctl -o json --all, and kurrentdb the entries of /streams/$all?embed=body, a line each. A file of \
+    one of these names is given with its folder: ./couchdb.
+
+    cloudevents: each CloudEvent in JSON, of lines or of a batch, becomes one append of one event. Its stream is the \
+    source, with %2F for each slash, then a slash and the subject; its type and time are those of the CloudEvent; the \
+    attributes are metadata; and the append id is SOURCE, a space and ID, so that each is imported once. What \
+    `export --events --format cloudevents` wrote has its own streams and metadata again.
+
     git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
     holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \
     the first parent's tree. A path in the root has the folder "". Text that is not UTF-8 is read with \
