@@ -5,7 +5,7 @@ internal import StrataLog
 
 /// The format of an export, as `--format` names it.
 enum ExportFormat: String, CaseIterable {
-  case jsonl, csv, sqlite, sql
+  case jsonl, csv, sqlite, sql, cloudevents
 
   /// The format that the ending of a name stands for, before `.gz`; nil for any other name.
   init?(endingOf name: String) {
