@@ -31,6 +31,11 @@ struct ExportCommand: BlockingCommand, PointCommand {
       A value for which the format has no exact form, and a document with another value in the id field, end the \
       export with the names of the row and the field. The page MovingData.md has a table of what each format keeps.
 
+      --events --format cloudevents --source URI writes CloudEvents 1.0 in JSON, a line each, for programs that read \
+      those. Each has the id SEQUENCE, the stream as its subject, and what is simple of its metadata as attributes; \
+      `import --format cloudevents` gives each its stream, type, time, payload and metadata again. Strata's own events \
+      and erased ones are left out.
+
       TO is a file, or - for standard output. A name that ends in .gz is compressed with gzip. A file is written under \
       a temporary name and gets its own when it is complete, so an export that fails leaves none. A file that exists \
       is refused unless --force is given, except by an update of SQLite. The form is that of TO's ending, or of --format.
@@ -51,8 +56,15 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Flag(help: "Export the events of the range, as lines of JSON.")
   var events = false
 
-  @Option(help: "The form: jsonl, csv, tsv, sqlite or sql. Default: by the ending of TO.")
+  @Option(help: "The form: jsonl, csv, tsv, sqlite, sql or cloudevents. Default: by the ending of TO.")
   var format: ExportFormat?
+
+  @Option(
+    name: .customLong("source"),
+    help: ArgumentHelp(
+      "--format cloudevents: the source of the events, a URI that is that of this store alone.",
+      valueName: "uri"))
+  var eventSource: String?
 
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
@@ -74,6 +86,19 @@ struct ExportCommand: BlockingCommand, PointCommand {
       to: try points.to.map { try resolver.resolve($0) } ?? resolver.head(), target: target,
       format: format ?? ExportFormat(endingOf: target), replaces: force, output: output,
       hasOpenEnd: points.to == nil)
+    if request.format == .cloudevents {
+      guard events else {
+        throw CommandFailure(
+          ExitStatus.usage, "only events are exported as CloudEvents", at: "--format cloudevents",
+          next: "give --events")
+      }
+      return try ExportCloudEvents(request, selection, source: eventSource).run()
+    }
+    guard eventSource == nil else {
+      throw CommandFailure(
+        ExitStatus.usage, "--source is that of CloudEvents", at: "--source",
+        next: "leave it out, or give --format cloudevents")
+    }
     if events {
       try ExportEvents(request: request, selection: selection).run()
     } else {

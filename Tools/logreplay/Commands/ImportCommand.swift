@@ -33,10 +33,16 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      The input's format: jsonl, json, csv, tsv, sqlite or git. Default: csv or tsv by the file's name, or else what \
-      its beginning says.
+      The input's format: jsonl, json, csv, tsv, sqlite, cloudevents or git. Default: csv or tsv by the file's name, \
+      or else what its beginning says.
       """)
   var format: ImportFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "What says which field is what, in place of --id and the like: a file of JSON, or couchdb, journald or kurrentdb.",
+      valueName: "mapping"))
+  var mapping: String?
 
   @OptionGroup var rows: ImportRowOptions
   @OptionGroup var formats: ImportFormatOptions
@@ -103,11 +109,15 @@ struct ImportCommand: AsyncParsableCommand {
   private func importAll(_ note: @escaping (String) -> Void) throws(CommandFailure) -> ImportReport {
     let target = ImportTarget(path: store, wait: wait)
     if events {
-      guard format == nil, !git.isGiven else { throw ImportEventsRun.otherOptions }
+      guard format == nil, mapping == nil, !git.isGiven else { throw ImportEventsRun.otherOptions }
       return try ImportEventsRun(file: file, rows: rows, formats: formats).importAll(into: target, note)
     }
     let found = try ImportFormat.ofName(file)
     if (format ?? found) == .git {
+      guard mapping == nil else {
+        throw CommandFailure(
+          ExitStatus.usage, "--mapping does not apply to git", at: "--mapping", next: "leave it out")
+      }
       return try ImportGitRun(file: file, options: git, rows: rows, formats: formats)
         .importAll(into: target, note)
     }
@@ -115,7 +125,7 @@ struct ImportCommand: AsyncParsableCommand {
       throw CommandFailure(ExitStatus.usage, "--ref and --shallow apply only to git", next: "leave them out")
     }
     let run = ImportRecordRun(
-      file: file, asked: format, named: found, rows: rows, formats: formats,
+      file: file, asked: format, named: found, rows: rows, formats: formats, mapping: mapping,
       saysWhatIsKnown: output == .short)
     return try run.importAll(into: target, note)
   }

@@ -5,7 +5,7 @@ internal import StrataLog
 
 /// The format of an export, as `--format` names it.
 enum ExportFormat: String, CaseIterable {
-  case jsonl, csv, tsv, sqlite, sql
+  case jsonl, csv, tsv, sqlite, sql, cloudevents
 
   /// The format that the ending of a name means, before `.gz`; nil for any other name.
   init?(endingOf name: String) {

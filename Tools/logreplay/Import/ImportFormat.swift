@@ -7,7 +7,7 @@ internal import StrataLog
 
 /// A format of an input.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case jsonl, json, csv, tsv, sqlite, git
+  case jsonl, json, csv, tsv, sqlite, cloudevents, git
 
   /// The format that a file's name and kind say; nil if its beginning has to.
   static func ofName(_ file: String) throws(CommandFailure) -> ImportFormat? {

@@ -38,6 +38,7 @@ enum ImportHelp {
 
     bzip2, zstd, xz, zip, UTF-16, git bundles, and what `at` and `log` print are recognised by their beginning and \
     refused, with the command that makes something of them that can be imported.
+
     --sync: the input is a dump of the whole table, made anew each night. It is read to its end and sorted by ids, on \
     disk where it does not fit into 32 MiB, and compared with the table. Then rows that differ are appended, and at \
     last those that are not in the dump are deleted. Equal are rows whose documents are the same value: the order of \
@@ -45,6 +46,17 @@ enum ImportHelp {
     the rest. Nothing at all is appended, and the exit code is 65 with the counts, where a record is bad, an id comes \
     twice, the input is empty, ends without a line feed or inside compressed data, or more rows would be deleted than \
     --delete-max allows. With --skip-bad, rows are added and changed then, and none is deleted.
+
+    --mapping takes all that is said about fields from a file of JSON, for records of any format: which of them are \
+    rows, events of one's own or nothing, their ids, times and metadata, what the document is, and the append id. \
+    Three mappings are known by name: couchdb reads the lines of _changes?feed=continuous&include_docs=true, journald \
+    those of journalctl -o json --all, and kurrentdb the entries of /streams/$all?embed=body, a line each. A file of \
+    one of these names is given with its folder: ./couchdb.
+
+    cloudevents: each CloudEvent in JSON, of lines or of a batch, becomes one append of one event. Its stream is the \
+    source, with %2F for each slash, then a slash and the subject; its type and time are those of the CloudEvent; the \
+    attributes are metadata; and the append id is SOURCE, a space and ID, so that each is imported once. What \
+    `export --events --format cloudevents` wrote has its own streams and metadata again.
 
     git: each commit along first parents becomes one append, oldest first, whose id is the commit's hash. It \
     holds an event git.commit in commit/HASH, then a $put or $delete in file/PATH for each path that differs from \

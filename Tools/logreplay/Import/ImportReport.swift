@@ -21,6 +21,8 @@ struct ImportReport: Equatable {
   var late: UInt64 = 0
   /// Lines with a number that was rounded.
   var rounded: UInt64 = 0
+  /// Records that a mapping passed over.
+  var passed: UInt64 = 0
   /// Whether something that is no line was left out, which was said.
   var isPart = false
   /// The first and the last appended sequence; nil if nothing was appended.
@@ -33,6 +35,9 @@ struct ImportReport: Equatable {
   /// What only an import of events counts.
   var events: ImportEventCounts?
 
+  /// The most tables that are counted one by one.
+  static let tablesMax = 100
+
   /// Adds the results of appends.
   mutating func add(_ progress: AppendRun.Progress) {
     appended += progress.appended
@@ -44,7 +49,10 @@ struct ImportReport: Equatable {
 
   /// Counts an event that is appended.
   mutating func count(_ kind: ImportRow.Kind, in table: String) {
-    let index = tables.firstIndex { $0.name == table } ?? tables.count
+    let known = tables.firstIndex { $0.name == table }
+    // Where records name their tables, there may be any number of them.
+    let index = known ?? (tables.count > Self.tablesMax ? Self.tablesMax : tables.count)
+    let table = known == nil && index == Self.tablesMax ? "further tables" : table
     if index == tables.count { tables.append(ImportTableCounts(name: table)) }
     tables[index].add(kind)
   }
@@ -54,9 +62,10 @@ struct ImportReport: Equatable {
       ("read", read), ("appended", appended), ("known", known), ("skipped", skipped), ("first", first),
       ("last", last), ("raised", raised), ("ahead", ahead), ("late", late), ("rounded", rounded),
     ].map { name, number in "\"\(name)\":" + (number.map { String($0) } ?? "null") }
+    let passed = passed == 0 ? [] : ["\"passed\":\(passed)"]
     let tables = tables.isEmpty ? [] : ["\"tables\":[\(tables.map(\.json).joined(separator: ","))]"]
     return "{\"schema\":1,"
-      + (numbers + tables + (git?.json ?? []) + (events?.json ?? [])).joined(separator: ",") + "}"
+      + (numbers + passed + tables + (git?.json ?? []) + (events?.json ?? [])).joined(separator: ",") + "}"
   }
 
   var short: String {
@@ -71,6 +80,7 @@ struct ImportReport: Equatable {
     if ahead > 0 { text += ", \(counted(ahead, "time")) ahead of the clock" }
     if late > 0 { text += ", \(counted(late, "line")) applied late" }
     if rounded > 0 { text += ", \(counted(rounded, "line")) with a rounded number" }
+    if passed > 0 { text += ", \(passed) passed over by the mapping" }
     for table in tables { text += "\n  \(table.short)" }
     return text
   }

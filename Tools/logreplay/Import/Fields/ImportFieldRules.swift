@@ -18,6 +18,11 @@ struct ImportFieldRules {
   /// Which documents delete their row.
   var deleteWhen: CompiledFilter?
   var metadata = ImportMetadata.none
+  /// What makes events of records in place of all of this but `roundsNumbers`; nil in general.
+  var mapping: (any ImportRecordMapping)?
+
+  /// Whether records may have times of their own.
+  var hasTimes: Bool { time != nil || mapping?.hasTimes ?? false }
 
   /// What the event of a document is.
   func kind(of document: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer) -> ImportRow.Kind {
@@ -44,7 +49,17 @@ struct ImportRow {
     }
   }
 
+  /// In which table it is.
+  enum Target {
+    /// That of the rules.
+    case only
+    case table(String)
+    /// None: the event is no row's.
+    case event
+  }
+
   var kind = Kind.put
+  var target = Target.only
   /// The id and its kind, if its text is that of an integer.
   var integerID: (text: String, kind: ImportIDKinds.Kind)?
   var time: Int64?

@@ -15,8 +15,13 @@ enum ImportOwnOutput {
         ExitStatus.usage, "these are events that logreplay export has written", at: name,
         next: "import them as events: logreplay import STORE FILE --events")
     }
-    guard object["schema"] != nil else { return }
     func has(_ keys: String...) -> Bool { keys.allSatisfy { object[$0] != nil } }
+    if has("specversion", "id", "source", "type") {
+      throw refusal(
+        "CloudEvents", at: name,
+        next: "import them as events: logreplay import STORE FILE --format cloudevents")
+    }
+    guard object["schema"] != nil else { return }
     let export = "logreplay export STORE FILE.jsonl --table NAME"
     if has("sequence", "append", "stream", "type", "payload") {
       throw refusal(

@@ -1,18 +1,22 @@
 // The options of records, checked and parsed.
 
-internal import LogreplayPoints
 internal import StrataLists
 internal import StrataTables
 
 extension ImportRowOptions {
   /// What the options say of a file's records.
-  func choices(of file: String) throws(CommandFailure) -> ImportRecords.Choices {
-    let fields = try fieldRules()
+  ///
+  /// - Parameter mapping: what says which field is what, in place of the options.
+  func choices(
+    of file: String, by mapping: (any ImportRecordMapping)? = nil
+  ) throws(CommandFailure) -> ImportRecords.Choices {
+    let fields = if let mapping { try mappedRules(mapping) } else { try fieldRules() }
     guard source != "" else { throw usage("--source is empty", next: "give it a value, or leave it out") }
-    guard time != nil || (!sortByTime && timeSlack == nil) else {
+    guard fields.hasTimes || (!sortByTime && timeSlack == nil) else {
       throw usage(
         "--sort-by-time and --time-slack need the times of lines",
-        next: "name the field of the time with --time")
+        next: mapping == nil
+          ? "name the field of the time with --time" : "name the field of the time in the mapping")
     }
     let slack = try timeSlack.map { text throws(CommandFailure) in
       let (seconds, attoseconds) = try lengthOfTime(text, of: "--time-slack").components
@@ -39,35 +43,10 @@ extension ImportRowOptions {
     return ImportFieldRules(
       table: table, id: try ImportFieldPath(id, option: "--id"),
       time: try time.map { text throws(CommandFailure) in try ImportFieldPath(text, option: "--time") },
-      timeFormat: try timeForm(), isMerge: merge, roundsNumbers: roundNumbers,
+      timeFormat: try ImportTimeFormat(timeFormat, zone: timeZone) { "--\($0)" }, isMerge: merge,
+      roundsNumbers: roundNumbers,
       deleteWhen: try deleteWhen.map { text throws(CommandFailure) in try filter(text) },
       metadata: try ImportMetadata(meta))
-  }
-
-  private func timeForm() throws(CommandFailure) -> ImportTimeFormat {
-    var format = ImportTimeFormat()
-    if let timeFormat {
-      guard let form = ImportTimeFormat.Form(rawValue: timeFormat) else {
-        throw CommandFailure(
-          ExitStatus.usage, "'\(timeFormat)' is not a form of times", at: "--time-format",
-          next: "the forms are " + ImportTimeFormat.Form.allCases.map(\.rawValue).joined(separator: ", "))
-      }
-      format.form = form
-    }
-    guard let timeZone else { return format }
-    switch timeZone.lowercased() {
-    case "utc", "z": format.zone = .utc
-    case "local": format.zone = .local
-    default:
-      guard let offset = ImportTimeVariants.seconds(ofOffset: timeZone) else {
-        throw CommandFailure(
-          ExitStatus.usage, "'\(timeZone)' is not a time zone", at: "--time-zone",
-          next: "write utc, an offset such as +01:00, or local with the variable TZ: "
-            + "TZ=Europe/Berlin logreplay import … --time-zone local")
-      }
-      format.zone = .fixed(offset)
-    }
-    return format
   }
 
   private func filter(_ text: String) throws(CommandFailure) -> CompiledFilter {

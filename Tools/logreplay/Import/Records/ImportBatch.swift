@@ -14,6 +14,8 @@ enum ImportedRecord {
   case changed(ImportChangedRecord)
   /// A row that the store has already, with the same document.
   case same
+  /// A record that a mapping passes over.
+  case passed
   /// What is wrong, and the record, if it is to be kept elsewhere.
   case bad(ImportBadRecord, bytes: [UInt8])
 }

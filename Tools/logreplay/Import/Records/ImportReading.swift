@@ -17,6 +17,8 @@ final class ImportReading: @unchecked Sendable {
   private let sizeMax: Int
   /// Encodes the records; by itself, it is what a sort uses.
   private var encoder: ImportRowEncoder
+  /// What is used in its place for records with a mapping.
+  private let mapper: ImportRecordMapper?
   private let queue = ImportBatchQueue()
   private var batch = ImportBatch()
   private var isRefused = false
@@ -32,6 +34,10 @@ final class ImportReading: @unchecked Sendable {
     keepsBad = choices.badFile != nil
     sizeMax = options.appendSizeMax
     encoder = ImportRowEncoder(choices.fields, options: options)
+    mapper = choices.fields.mapping.map { mapping in
+      ImportRecordMapper(
+        mapping, choices.fields, needsTime: choices.sortsByTime, difference: difference, options: options)
+    }
   }
 
   /// Starts the thread. It keeps this object until it has ended.
@@ -90,6 +96,11 @@ final class ImportReading: @unchecked Sendable {
       guard !record.isTooLong else {
         throw ImportBadRecord(
           column: 1, why: "the \(reader.noun) has more than \(sizeMax) bytes (appendSizeMax)")
+      }
+      if let mapper {
+        return try mapper.result(of: record.bytes, by: reader) {
+          source?.appendID(number: record.number, hash: hash) ?? []
+        }
       }
       try encoder.encode(record.bytes, by: reader)
     } catch {

@@ -46,6 +46,15 @@ struct ImportBadRecord: Error, Equatable {
 struct ImportDecoding {
   /// The first number of the document that its text does not give back: its column, and its double.
   var rounded: (column: Int, value: Double)?
+
+  /// Throws if a number was rounded that is not to be.
+  func check(_ rules: borrowing ImportFieldRules) throws(ImportBadRecord) {
+    guard let rounded, !rules.roundsNumbers else { return }
+    throw ImportBadRecord(
+      column: rounded.column,
+      why:
+        "a number that a double cannot hold; the nearest one is \(rounded.value) (--round-numbers takes it)")
+  }
 }
 
 /// Splits an input into records and decodes them: one implementation for each format.

@@ -11,13 +11,15 @@ struct ImportRecordRun {
   let named: ImportFormat?
   let rows: ImportRowOptions
   let formats: ImportFormatOptions
+  /// What makes events of records: the text of `--mapping`; nil if there is none.
+  let mapping: String?
   /// Whether a source whose records are all known is noted.
   let saysWhatIsKnown: Bool
 
   func importAll(
     into target: ImportTarget, _ note: @escaping (String) -> Void
   ) throws(CommandFailure) -> ImportReport {
-    var choices = try rows.choices(of: file)
+    var choices = try rows.choices(of: file, by: try recordMapping())
     let input = try ImportInput(file)
     let format = try format(of: input)
     try checkOptions(of: format)
@@ -25,10 +27,11 @@ struct ImportRecordRun {
     // A pipe given in place of a file is named after its descriptor, and so is the next one.
     if rows.source == nil, !input.isFile { choices.source = nil }
     // What a table of SQLite has is compared with what the store has.
-    let isCompared = format == .sqlite
-    if isCompared { choices.source = nil }
+    let identity = choices.fields.mapping?.identity ?? (format == .sqlite ? .rows : .source)
+    let isCompared = identity == .rows
+    if identity != .source { choices.source = nil }
     let known = target.knownRecords(of: choices.source)
-    if choices.source == nil, !isCompared {
+    if choices.source == nil, identity == .source {
       note(
         "\(file == "-" ? "standard input" : "a pipe") without --source: the appends get no ids, so importing the "
           + "\(reader.noun)s again appends them again")
@@ -39,9 +42,26 @@ struct ImportRecordRun {
       let records = try ImportRecords(
         input, by: reader, into: store, choices, known: known, difference: difference, note: note)
       let report = try records.importAll()
-      if !isCompared { noteIfAllKnown(report, reader.noun, note) }
+      if identity == .source { noteIfAllKnown(report, reader.noun, note) }
       return report
     }
+  }
+
+  /// What makes events of records, if the options do not say which field is what.
+  private func recordMapping() throws(CommandFailure) -> (any ImportRecordMapping)? {
+    guard asked == .cloudevents else {
+      return try mapping.map { name throws(CommandFailure) in
+        try ImportMappingFiles.read(
+          ImportMappingSource(name: name, table: rows.table, roundsNumbers: rows.roundNumbers))
+      }
+    }
+    guard mapping == nil, rows.table == nil else {
+      throw CommandFailure(
+        ExitStatus.usage,
+        "--mapping and --table do not apply to CloudEvents, which say their streams themselves",
+        at: "--format cloudevents", next: "leave them out; or import with --format jsonl and a mapping")
+    }
+    return ImportCloudEvents()
   }
 
   /// The format, by what is asked for, or the file's name, or its beginning.
@@ -78,7 +98,7 @@ struct ImportRecordRun {
     if let asked { return asked }
     if let named { return named }
     if formats.isForCSV { return .csv }
-    try ImportOwnOutput.check(beginning, of: input.name)
+    if mapping == nil { try ImportOwnOutput.check(beginning, of: input.name) }
     return ImportFormat.ofBeginning(beginning)
   }
 
@@ -94,6 +114,7 @@ struct ImportRecordRun {
         ExitStatus.usage, "--from-table applies only to sqlite", at: "--format \(format.rawValue)",
         next: "leave it out")
     }
+    if format == .sqlite, mapping != nil { return }
     guard format != .sqlite || (rows.source == nil && !rows.merge && !rows.applyLate && !rows.sortByTime)
     else {
       throw CommandFailure(
@@ -109,14 +130,33 @@ struct ImportRecordRun {
     switch format {
     case .jsonl, .git: return ImportLineReader(input, lengthMax: lengthMax)
     case .json: return ImportJSONReader(input, lengthMax: lengthMax)
+    case .cloudevents:
+      return ImportFormat.ofBeginning(try input.peek()) == .json
+        ? ImportJSONReader(input, lengthMax: lengthMax) : ImportLineReader(input, lengthMax: lengthMax)
     case .csv, .tsv:
       let choices = ImportCSVReader.Choices(
         separator: try formats.separatorByte(of: format), types: try formats.columnTypes(), fields: fields)
       return try ImportCSVReader(input, choices, lengthMax: lengthMax)
     case .sqlite:
+      try checkMapped(fields)
       let table = try ImportSQLiteTable(file, table: formats.fromTable ?? fields.table)
       try table.check(fields)
       return try ImportSQLiteReader(table, lengthMax: lengthMax)
+    }
+  }
+
+  /// Throws if rows of SQLite, which have no numbers of their own, could not be known again.
+  private func checkMapped(_ fields: ImportFieldRules) throws(CommandFailure) {
+    guard let mapping = fields.mapping else { return }
+    guard mapping.identity != .source else {
+      throw CommandFailure(
+        ExitStatus.usage, "rows of SQLite have no numbers by which they are known again", at: "--mapping",
+        next: "add \"compare\":true to the mapping, or an \"append-id\"")
+    }
+    guard formats.fromTable != nil || !fields.table.isEmpty else {
+      throw CommandFailure(
+        ExitStatus.usage, "nothing says which table of the database is read", at: "--mapping",
+        next: "name it with --from-table")
     }
   }
 

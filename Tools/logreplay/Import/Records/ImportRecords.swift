@@ -68,7 +68,7 @@ final class ImportRecords {
     badRecords = choices.badFile.map { ImportBadFile($0) }
     let future = ImportFutureTime(now: store.machine.clock.now())
     self.future = future
-    let isTimed = choices.fields.time != nil
+    let isTimed = choices.fields.hasTimes
     order = ImportTimeOrder(
       slack: choices.timeSlack, clamps: choices.clampsTime,
       latest: isTimed ? store.lastTime?.nanoseconds : nil,
@@ -141,6 +141,7 @@ final class ImportRecords {
     case .row(let draft, let row): return try append(draft, row, place, after: newer)
     case .bad(let bad, let bytes): try pass(bad, place, bytes)
     case .same: report.known += 1
+    case .passed: report.passed += 1
     case .changed(let record): throw changed(place, record)
     case .known(let hashes): try checkKnown(place, hashes)
     }
@@ -176,6 +177,15 @@ final class ImportRecords {
   private func isInStore(_ id: [UInt8]) throws(CommandFailure) -> Bool {
     do throws(StoreError) { return try store.log.index.first(ofID: id) != nil } catch {
       throw CommandFailure(error)
+    }
+  }
+
+  /// Counts the row of a record that is appended.
+  private func count(_ row: ImportRow) {
+    switch row.target {
+    case .only: report.count(row.kind, in: choices.fields.table)
+    case .table(let name): report.count(row.kind, in: name)
+    case .event: break
     }
   }
 
@@ -223,7 +233,10 @@ final class ImportRecords {
       guard choices.appliesLate else { throw late(place, after: newer) }
       report.late += 1
     }
-    if let time = draft.given {
+    // A record that the store has under its own id may be earlier than what came after it.
+    let isKnown =
+      if choices.fields.mapping?.identity == .appendID { try isInStore(draft.id) } else { false }
+    if let time = draft.given, !isKnown {
       switch order.place(time, line: place.number, isAhead: future.isAhead(time), isLate: newer != nil) {
       case .kept:
         if let text = future.naming(time, of: "\(input.name):\(place.line)") { say(text) }
@@ -246,7 +259,7 @@ final class ImportRecords {
       try pass(ImportBadRecord(column: 1, why: error.what), place, [])
       return true
     }
-    report.count(row.kind, in: choices.fields.table)
+    if !isKnown { count(row) }
     submitted.append((draft, place.number))
     return submitted.count < Self.submittedMax || submit()
   }

@@ -33,13 +33,7 @@ struct ImportRowEncoder: ~Copyable {
   ) throws(ImportBadRecord) {
     payload.removeAll()
     let decoding = try reader.decode(bytes, to: &payload)
-    if let rounded = decoding.rounded, !rules.roundsNumbers {
-      throw ImportBadRecord(
-        column: rounded.column,
-        why:
-          "a number that a double cannot hold; the nearest one is \(rounded.value) (--round-numbers takes it)"
-      )
-    }
+    try decoding.check(rules)
     row.hasRounded = decoding.rounded != nil
     try takeID(bytes, reader)
     guard stream.count <= FormatLimits.streamLengthMax else {

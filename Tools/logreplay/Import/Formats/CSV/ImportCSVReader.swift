@@ -21,7 +21,8 @@ final class ImportCSVReader: ImportRecordReader {
   let header: ImportCSVHeader
   private let choices: Choices
   private let lengthMax: Int
-  private let idColumn: Int?
+  /// The columns that are ids, or other names.
+  private let textColumns: Set<Int>
   private var number: UInt64 = 0
   private(set) var endsInLine = false
   private var line: UInt64 = 1
@@ -55,10 +56,15 @@ final class ImportCSVReader: ImportRecordReader {
     line += first.lineFeeds
     header = try ImportCSVHeader(bytes, separator: choices.separator, types: choices.types, at: place)
     let fields = choices.fields
+    if let mapping = fields.mapping {
+      for field in mapping.fields { try header.check(field, option: "--mapping") }
+      textColumns = Set(mapping.textFields.compactMap { [keys = header.keys] in keys.position(of: $0) })
+      return
+    }
     try header.check(fields.id, option: "--id")
     if let time = fields.time { try header.check(time, option: "--time") }
     for field in fields.metadata.fields { try header.check(field, option: "--meta") }
-    idColumn = header.keys.position(of: fields.id)
+    textColumns = Set([header.keys.position(of: fields.id)].compactMap { $0 })
   }
 
   func hash(of bytes: UnsafeRawBufferPointer) -> UInt64 { XXH64.of(bytes) ^ header.hash }
@@ -171,7 +177,8 @@ extension ImportCSVReader {
     let raw = row.bytes(column, of: bytes)
     if raw.isEmpty, !field.isQuoted || !(type ?? .text == .text) { return payload.writeNull() }
     if field.hasQuotes { unquote(raw) }
-    if type == nil, !field.isQuoted, column != idColumn, ImportNumberText.write(raw, to: &payload) {
+    if type == nil, !field.isQuoted, !textColumns.contains(column), ImportNumberText.write(raw, to: &payload)
+    {
       return
     }
     let had = decoding.rounded

@@ -45,7 +45,7 @@ struct ImportSQLiteTable {
 
   /// Throws if a column that has to be there is not, or if it holds a value twice that would be two rows' id.
   func check(_ fields: ImportFieldRules) throws(CommandFailure) {
-    var named = [("--id", fields.id)]
+    var named = fields.mapping?.fields.map { ("--mapping", $0) } ?? [("--id", fields.id)]
     if let time = fields.time { named.append(("--time", time)) }
     for field in fields.metadata.fields { named.append(("--meta", field)) }
     for (option, field) in named where keys.position(of: field) == nil {
@@ -54,7 +54,7 @@ struct ImportSQLiteTable {
         "the table \(String(reflecting: name)) has no column \(String(reflecting: field.text))", at: option,
         next: "there are \(keys.listed)")
     }
-    guard let id = keys.position(of: fields.id) else { return }
+    guard fields.mapping?.identity ?? .rows == .rows, let id = keys.position(of: fields.id) else { return }
     let column = Self.identifier(keys.names[id])
     let twice = try ImportSQLiteProgram.lines(
       path,
