@@ -18,6 +18,8 @@ struct ExportCommand: BlockingCommand, PointCommand {
       out is missing in the chain, so that the lines are added to a store and do not become the same one. With --table, the rows of tables are written as they are at the \
       end of the range.
 
+      \(ExportProcessHelp.discussion)
+
       TO is a file, or - for standard output. A name that ends in .gz is compressed with gzip. A file is written under \
       a temporary name and gets its own when it is complete, so an export that fails leaves none. A file that exists \
       is refused unless --force is given. The form is that of TO's ending, or of --format.
@@ -40,8 +42,13 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Option(help: "Export this table as it is at the end of the range. Repeatable.")
   var table: [String] = []
 
-  @Option(help: "The form: jsonl, csv, sqlite or sql. Default: by the ending of TO.")
+  @Option(help: "The form: jsonl, csv, sqlite, sql, ocel, ocel-sqlite or xes. Default: by the ending of TO.")
   var format: ExportFormat?
+
+  @Option(
+    help:
+      "ocel, ocel-sqlite, xes: the JSON file that says which field is the activity, the case and an object.")
+  var mapping: String?
 
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
@@ -69,7 +76,18 @@ struct ExportCommand: BlockingCommand, PointCommand {
       to: try points.to.map { try resolver.resolve($0) } ?? resolver.head(), target: target,
       format: format ?? ExportFormat(endingOf: target), replaces: force, output: output,
       hasOpenEnd: points.to == nil)
-    if events {
+    let form = request.format ?? .jsonl
+    guard form.isOfProcesses || mapping == nil else {
+      throw CommandFailure(
+        ExitStatus.usage, "--mapping applies only to ocel, ocel-sqlite and xes",
+        next: "leave it out, or give --format")
+    }
+    if events, form.isOfProcesses {
+      let mapping = try mapping.map { file throws(CommandFailure) in try ProcessMapping(file: file) }
+      try ExportProcess(
+        request: request, selection: selection, mapping: mapping ?? ProcessMapping(), format: form
+      ).run()
+    } else if events {
       try ExportEvents(request: request, selection: selection).run()
     } else {
       try ExportTables(request: request, tables: table).run()

@@ -33,8 +33,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      The input's format: jsonl, json, csv, tsv, sqlite or git. Default: csv or tsv by the file's name, or else what \
-      its beginning says.
+      The input's format: jsonl, json, csv, tsv, sqlite, git, xes or ocel. Default: csv, tsv or xes by the file's \
+      name, or else what its beginning says.
       """)
   var format: ImportFormat?
 
@@ -78,6 +78,10 @@ struct ImportCommand: AsyncParsableCommand {
     }
     guard !git.isGiven else {
       throw CommandFailure(ExitStatus.usage, "--ref and --shallow apply only to git", next: "leave them out")
+    }
+    if let format = format ?? found, format.isOfProcesses {
+      return try ImportProcessRun(file: file, format: format, rows: rows, formats: formats)
+        .importAll(into: target, note)
     }
     let run = ImportRecordRun(
       file: file, asked: format, named: found, rows: rows, formats: formats,

@@ -44,7 +44,8 @@ extension ImportRowOptions {
       metadata: try ImportMetadata(meta))
   }
 
-  private func timeForm() throws(CommandFailure) -> ImportTimeFormat {
+  /// The form of times.
+  func timeForm() throws(CommandFailure) -> ImportTimeFormat {
     var format = ImportTimeFormat()
     if let timeFormat {
       guard let form = ImportTimeFormat.Form(rawValue: timeFormat) else {
