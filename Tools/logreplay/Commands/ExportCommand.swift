@@ -36,6 +36,8 @@ struct ExportCommand: BlockingCommand, PointCommand {
       `import --format cloudevents` gives each its stream, type, time, payload and metadata again. Strata's own events \
       and erased ones are left out.
 
+      \(ExportProcessHelp.discussion)
+
       TO is a file, or - for standard output. A name that ends in .gz is compressed with gzip. A file is written under \
       a temporary name and gets its own when it is complete, so an export that fails leaves none. A file that exists \
       is refused unless --force is given, except by an update of SQLite. The form is that of TO's ending, or of --format.
@@ -99,7 +101,23 @@ struct ExportCommand: BlockingCommand, PointCommand {
         ExitStatus.usage, "--source is that of CloudEvents", at: "--source",
         next: "leave it out, or give --format cloudevents")
     }
-    if events {
+    let form = request.format ?? .jsonl
+    guard form.isOfProcesses || mapping == nil else {
+      throw CommandFailure(
+        ExitStatus.usage, "--mapping applies only to ocel, ocel-sqlite and xes",
+        next: "leave it out, or give --format")
+    }
+    if form.isOfProcesses {
+      guard events else {
+        throw CommandFailure(
+          ExitStatus.usage, "only events are exported as \(form.rawValue)", at: "--format \(form.rawValue)",
+          next: "give --events")
+      }
+      let mapping = try mapping.map { file throws(CommandFailure) in try ProcessMapping(file: file) }
+      try ExportProcess(
+        request: request, selection: selection, mapping: mapping ?? ProcessMapping(), format: form
+      ).run()
+    } else if events {
       try ExportEvents(request: request, selection: selection).run()
     } else {
       try ExportTables(request: request, list: list, options: tables).run()

@@ -33,8 +33,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      The input's format: jsonl, json, csv, tsv, sqlite, cloudevents or git. Default: csv or tsv by the file's name, \
-      or else what its beginning says.
+      The input's format: jsonl, json, csv, tsv, sqlite, cloudevents, git, xes or ocel. Default: csv, tsv or xes by the \
+      file's name, or else what its beginning says.
       """)
   var format: ImportFormat?
 
@@ -123,6 +123,15 @@ struct ImportCommand: AsyncParsableCommand {
     }
     guard !git.isGiven else {
       throw CommandFailure(ExitStatus.usage, "--ref and --shallow apply only to git", next: "leave them out")
+    }
+    if let format = format ?? found, format.isOfProcesses {
+      guard mapping == nil else {
+        throw CommandFailure(
+          ExitStatus.usage, "--mapping does not apply to \(format.rawValue)",
+          next: "leave it out: a log says itself what its fields are")
+      }
+      return try ImportProcessRun(file: file, format: format, rows: rows, formats: formats)
+        .importAll(into: target, note)
     }
     let run = ImportRecordRun(
       file: file, asked: format, named: found, rows: rows, formats: formats, mapping: mapping,

@@ -5,7 +5,11 @@ internal import StrataLog
 
 /// The format of an export, as `--format` names it.
 enum ExportFormat: String, CaseIterable {
-  case jsonl, csv, tsv, sqlite, sql, cloudevents
+  case jsonl, csv, tsv, sqlite, sql, cloudevents, ocel, xes
+  case ocelSQLite = "ocel-sqlite"
+
+  /// Whether it is one of processes.
+  var isOfProcesses: Bool { self == .ocel || self == .ocelSQLite || self == .xes }
 
   /// The format that the ending of a name means, before `.gz`; nil for any other name.
   init?(endingOf name: String) {
@@ -18,6 +22,8 @@ enum ExportFormat: String, CaseIterable {
     case "tsv": self = .tsv
     case "sqlite", "sqlite3", "db": self = .sqlite
     case "sql": self = .sql
+    case "xes": self = .xes
+    case "jsonocel": self = .ocel
     default: return nil
     }
   }

@@ -7,7 +7,10 @@ internal import StrataLog
 
 /// A format of an input.
 enum ImportFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case jsonl, json, csv, tsv, sqlite, cloudevents, git
+  case jsonl, json, csv, tsv, sqlite, cloudevents, git, xes, ocel
+
+  /// Whether it is a log of events, which has a form of its own for each of its fields.
+  var isOfProcesses: Bool { self == .xes || self == .ocel }
 
   /// The format that a file's name and kind say; nil if its beginning has to.
   static func ofName(_ file: String) throws(CommandFailure) -> ImportFormat? {
@@ -24,6 +27,8 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     var name = file.lowercased()
     for ending in [".gz", ".lz4"] where name.hasSuffix(ending) { name.removeLast(ending.count) }
     if name.hasSuffix(".csv") { return .csv }
+    if name.hasSuffix(".xes") { return .xes }
+    if name.hasSuffix(".jsonocel") { return .ocel }
     return name.hasSuffix(".tsv") || name.hasSuffix(".tab") ? .tsv : nil
   }
 

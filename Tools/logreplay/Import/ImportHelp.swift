@@ -79,6 +79,15 @@ enum ImportHelp {
     the middle, so it is imported only with --shallow. Nothing is fetched, and no program is started that the \
     repository's settings name.
 
+    xes: a trace is a case, and each of its events one append of an event in the stream TABLE/CASE (the table is case \
+    unless --table names another). Its type is concept:name, its time is time:timestamp, and its payload has the other \
+    attributes. Attributes of a trace are a row, put before its first event. ocel: OCEL 2.0 as JSON or SQLite. An \
+    event is appended to the stream of its first object, TYPE/ID, with all its objects as "objects" in the metadata; \
+    one without objects to event/ID. An object is a row of the table of its type, put with its first attributes and \
+    merged with each later change. The whole log is read and checked, and sorted by time, before the first append. An \
+    append's id is SOURCE:ID:PART, so that a second run appends only what is new. Namespaces, document types and \
+    entities of their own in XML are refused, and so is what a log holds twice, or names and does not have.
+
     An import that fails before its first append leaves no new folder behind. In a folder that was there before, or \
     in which something else was put, it leaves an empty store.
 

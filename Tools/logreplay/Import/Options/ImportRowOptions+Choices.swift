@@ -43,10 +43,15 @@ extension ImportRowOptions {
     return ImportFieldRules(
       table: table, id: try ImportFieldPath(id, option: "--id"),
       time: try time.map { text throws(CommandFailure) in try ImportFieldPath(text, option: "--time") },
-      timeFormat: try ImportTimeFormat(timeFormat, zone: timeZone) { "--\($0)" }, isMerge: merge,
+      timeFormat: try timeForm(), isMerge: merge,
       roundsNumbers: roundNumbers,
       deleteWhen: try deleteWhen.map { text throws(CommandFailure) in try filter(text) },
       metadata: try ImportMetadata(meta))
+  }
+
+  /// The form of times.
+  func timeForm() throws(CommandFailure) -> ImportTimeFormat {
+    try ImportTimeFormat(timeFormat, zone: timeZone) { "--\($0)" }
   }
 
   private func filter(_ text: String) throws(CommandFailure) -> CompiledFilter {

@@ -128,7 +128,7 @@ struct ImportRecordRun {
   ) throws(CommandFailure) -> any ImportRecordReader {
     let lengthMax = ImportTarget.options.appendSizeMax
     switch format {
-    case .jsonl, .git: return ImportLineReader(input, lengthMax: lengthMax)
+    case .jsonl, .git, .xes, .ocel: return ImportLineReader(input, lengthMax: lengthMax)
     case .json: return ImportJSONReader(input, lengthMax: lengthMax)
     case .cloudevents:
       return ImportFormat.ofBeginning(try input.peek()) == .json

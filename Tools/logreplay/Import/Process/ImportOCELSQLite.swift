@@ -1,0 +1,188 @@
+// Reads a database of OCEL 2.0, through the `sqlite3` program.
+
+internal import StrataBase
+internal import StrataDocuments
+
+/// The tables of a log as the elements that its JSON would have: a line for each, made by the functions of SQLite.
+struct ImportOCELSQLite {
+  private let path: String
+  private static let lineLengthMax = 64 << 20
+
+  init(_ path: String) { self.path = path }
+
+  func read(into log: inout ImportOCEL) throws(CommandFailure) {
+    let tables = Set(try names("SELECT hex(name) FROM sqlite_master WHERE type IN ('table', 'view')"))
+    for table in ["event", "object", "event_object", "object_object", "event_map_type", "object_map_type"]
+    where !tables.contains(table) {
+      throw failure("the database has no table \(table): it is no log in OCEL 2.0")
+    }
+    // What another table does not have would be left out by the joins below.
+    for kind in ["event", "object"] {
+      let lost = try names(
+        "SELECT hex(ocel_id) FROM \(kind) WHERE ocel_type NOT IN (SELECT ocel_type FROM \(kind)_map_type) LIMIT 1"
+      )
+      if let id = lost.first {
+        throw failure("the \(kind) \(String(reflecting: id)) has a type without a table")
+      }
+    }
+    for type in try types("object") {
+      try declare(type, log: &log.objectTypes)
+      try forEach(objects(of: type)) { value throws(ImportOCELProblem) in try log.take(object: value) }
+    }
+    for type in try types("event") {
+      try declare(type, log: &log.eventTypes)
+      try forEach(events(of: type)) { value throws(ImportOCELProblem) in try log.take(event: value) }
+    }
+  }
+
+  // MARK: Types
+
+  private struct OneType {
+    var name: String
+    var table: String
+    var columns: [(name: String, type: String)]
+  }
+
+  private func types(_ kind: String) throws(CommandFailure) -> [OneType] {
+    var found: [OneType] = []
+    for line in try names("SELECT hex(ocel_type || char(10) || ocel_type_map) FROM \(kind)_map_type") {
+      let parts = line.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+      guard parts.count == 2 else { throw failure("a type has a line feed in its name") }
+      let table = "\(kind)_\(parts[1])"
+      var columns: [(name: String, type: String)] = []
+      for column in try names(
+        "SELECT hex(name || char(10) || type) FROM pragma_table_info(\(Self.quoted(table, "'")))")
+      {
+        let parts = column.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+        guard parts.count == 2 else { throw failure("a column of \(table) has a line feed in its name") }
+        columns.append((parts[0], parts[1]))
+      }
+      guard columns.contains(where: { $0.name == "ocel_id" }),
+        columns.contains(where: { $0.name == "ocel_time" })
+      else {
+        throw failure(
+          "the table \(String(reflecting: table)) is not there, or has no ocel_id or no ocel_time")
+      }
+      found.append(OneType(name: parts[0], table: table, columns: columns))
+    }
+    return found
+  }
+
+  private func declare(_ type: OneType, log: inout ImportOCELTypes) throws(CommandFailure) {
+    let attributes = type.columns.compactMap { column -> DocumentValue? in
+      guard column.type.uppercased().hasPrefix("BOOL") else { return nil }
+      return ["name": .string(column.name), "type": "boolean"]
+    }
+    do throws(ImportOCELProblem) {
+      try log.add(["name": .string(type.name), "attributes": .array(DocumentArray(attributes))])
+    } catch { throw failure("a type \(error.what)") }
+  }
+
+  // MARK: Queries
+
+  private static let own: Set<String> = ["ocel_id", "ocel_time", "ocel_changed_field"]
+
+  private func events(of type: OneType) -> String {
+    let attributes = type.columns.filter { !Self.own.contains($0.name) }
+      .map { Self.attribute("t", $0.name, time: nil) }
+    return """
+      SELECT json_object('id', e.ocel_id, 'type', e.ocel_type, 'time', t.ocel_time, 'attributes', \
+      json_array(\(attributes.joined(separator: ", "))), 'relationships', (SELECT \
+      json_group_array(json_object('objectId', r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM event_object r \
+      WHERE r.ocel_event_id = e.ocel_id)) FROM event e LEFT JOIN \(Self.quoted(type.table, "\"")) t ON t.ocel_id = e.ocel_id \
+      WHERE e.ocel_type = \(Self.quoted(type.name, "'"))
+      """
+  }
+
+  /// The rows of an object are its attributes: all of a row that names no changed field, and else that field alone.
+  private func objects(of type: OneType) -> String {
+    let hasChanges = type.columns.contains { $0.name == "ocel_changed_field" }
+    let attributes = type.columns.filter { !Self.own.contains($0.name) }.map { column in
+      let value = Self.attribute("t", column.name, time: "t.ocel_time")
+      guard hasChanges else { return value }
+      return
+        "CASE WHEN t.ocel_changed_field IS NULL OR t.ocel_changed_field = \(Self.quoted(column.name, "'")) "
+        + "THEN \(value) END"
+    }
+    return """
+      SELECT json_object('id', o.ocel_id, 'type', o.ocel_type, 'attributes', json((SELECT \
+      json_group_array(json_array(\(attributes.joined(separator: ", ")))) FROM \(Self.quoted(type.table, "\"")) t \
+      WHERE t.ocel_id = o.ocel_id)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
+      r.ocel_target_id, 'qualifier', r.ocel_qualifier)) FROM object_object r WHERE r.ocel_source_id = o.ocel_id))) \
+      FROM object o WHERE o.ocel_type = \(Self.quoted(type.name, "'"))
+      """
+  }
+
+  /// An attribute as JSON. A double is written with the digits that give it back.
+  private static func attribute(_ table: String, _ name: String, time: String?) -> String {
+    let column = "\(table).\(quoted(name, "\""))"
+    return "json_object('name', \(quoted(name, "'"))\(time.map { ", 'time', \($0)" } ?? ""), 'value', CASE "
+      + "typeof(\(column)) WHEN 'real' THEN json(printf('%!.17g', \(column))) ELSE \(column) END)"
+  }
+
+  // MARK: Lines
+
+  /// Calls the body with the value of each line that a query prints.
+  private func forEach(
+    _ query: String, _ body: (DocumentValue) throws(ImportOCELProblem) -> Void
+  ) throws(CommandFailure) {
+    let lines = ImportLineReader(try ImportSQLiteProgram(path, query), lengthMax: Self.lineLengthMax)
+    while let record = try lines.next() {
+      guard !record.isTooLong else {
+        throw failure("an event or an object has more than \(Self.lineLengthMax) bytes")
+      }
+      var value: DocumentValue
+      do throws(JSONError) { value = try DocumentValue(json: record.bytes) } catch {
+        throw failure("a row cannot be read: \(error.explanation)")
+      }
+      value = Self.flattened(value)
+      do throws(ImportOCELProblem) { try body(value) } catch {
+        throw failure(
+          "the element \(value["id"]?.processName.map { String(reflecting: $0) } ?? "without an id") \(error.what)"
+        )
+      }
+    }
+  }
+
+  /// The attributes of an object's rows, which are arrays, as one array without those that are null.
+  private static func flattened(_ value: DocumentValue) -> DocumentValue {
+    guard case .object(var object) = value, case .array(let elements)? = object["attributes"] else {
+      return value
+    }
+    var attributes: [DocumentValue] = []
+    for element in elements {
+      if case .array(let row) = element { attributes += Array(row) } else { attributes.append(element) }
+    }
+    attributes = attributes.filter { !($0["value"] ?? .null).isNull }
+    object["attributes"] = .array(DocumentArray(attributes))
+    return .object(object)
+  }
+
+  /// The texts that a query prints as hexadecimal digits.
+  private func names(_ query: String) throws(CommandFailure) -> [String] {
+    var names: [String] = []
+    for line in try ImportSQLiteProgram.lines(path, query) {
+      guard let text = ImportSQLiteText.Encoding.utf8.text(hex: line.utf8) else {
+        throw failure("a name is not UTF-8")
+      }
+      names.append(text)
+    }
+    return names
+  }
+
+  /// By bytes: a quote that a combining mark follows is no character of its own, but still a quote.
+  private static func quoted(_ text: String, _ quote: Character) -> String {
+    let quote = quote.asciiValue ?? 0
+    var bytes = [quote]
+    for byte in text.utf8 {
+      if byte == quote { bytes.append(quote) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes + [quote], as: UTF8.self)
+  }
+
+  private func failure(_ what: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.corrupt, what, at: path, next: "correct it and import again; nothing was appended")
+  }
+}
