@@ -43,6 +43,10 @@ struct ExportTables {
       case .tsv: report = try exportCSV(.tabs)
       case .sql: report = try exportSQL()
       case .sqlite: report = try exportSQLite()
+      case .cloudevents, .ocel, .ocelSQLite, .xes:
+        throw CommandFailure(
+          ExitStatus.usage, "a table is not exported as \(format.rawValue)",
+          at: "--format \(format.rawValue)", next: "give --events, or another form")
       }
     }
     report.table = table
