@@ -105,7 +105,9 @@ final class PastMemory: StoreAttachment, Sendable {
   /// A file for pages of states of one fold; nil where none may be written. It takes no more once an append has needed
   /// room, or events were erased.
   func makeFile(_ folding: Folding, _ cache: PageCache, since erasureCount: Int) -> SpillFile? {
-    guard let space = log.derivedSpace else { return log.options.pastFolder.map { scratchFile(in: $0, cache) } }
+    guard let space = log.derivedSpace else {
+      return log.options.pastFolder.map { scratchFile(in: $0, cache) }
+    }
     guard let name = StateName(folding.withoutTouches.kept) else { return nil }
     let files = StateFiles(log, name)
     let removalCount = space.removalCount
