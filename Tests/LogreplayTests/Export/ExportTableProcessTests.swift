@@ -207,7 +207,8 @@ struct ExportTableProcessTests {
     }
     let outcome = try await export("t.db")
     #expect(
-      outcome.code == ExitStatus.inputOutput && outcome.errors.contains("install the package sqlite3"),
+      outcome.code == ExitStatus.inputOutput
+        && outcome.errors.contains("/t.db)\n  install the package sqlite3"),
       "\(outcome)")
     #expect(try await export("t.sql").code == 0)
     #expect(

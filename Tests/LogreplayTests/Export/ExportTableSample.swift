@@ -39,8 +39,9 @@ enum ExportTableSample {
       let number = Double(bitPattern: .random(in: 0 ... .max, using: &generator))
       return number.isFinite ? number : 0.1
     case 1:
-      return [0.0, -0.0, 1, 0.1, 5e-324, .greatestFiniteMagnitude, 1e22, 1e23, -1.5e300].randomElement(
-        using: &generator)!
+      return [0.0, -0.0, 1, 0.1, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 1e22, 1e23, -1.5e300]
+        .randomElement(
+          using: &generator)!
     case 2: return Double(Int.random(in: -1_000_000...1_000_000, using: &generator)) / 1000
     default: return .random(in: -1e6...1e6, using: &generator)
     }

@@ -74,7 +74,7 @@ extension ExportTables {
     guard let path = target.temporaryPath else {
       throw refused("the path is no file", "give the path of a file")
     }
-    let program = try SQLiteProgram(path)
+    let program = try SQLiteProgram(path, name: request.target)
     // The file has its name only when it is complete and synced, so nothing has to be undone.
     try program.write("PRAGMA journal_mode=OFF;\nPRAGMA synchronous=OFF;\n")
     let report = try writeWhole(to: program)

@@ -6,13 +6,16 @@ internal import StrataLog
 /// The program with a file open, fed with statements. It stops at the first error; what was not committed by then is
 /// rolled back when it ends, also if it ends because this process is killed. Belongs to one thread; every call blocks.
 final class SQLiteProgram {
-  private let file: String
+  /// The name of the database in messages.
+  private let name: String
   private let child: ChildProgram
 
-  /// - Parameter file: the database; created if it does not exist.
-  init(_ file: String) throws(CommandFailure) {
-    self.file = file
-    child = try Self.start(file, [], input: .pipe)
+  /// - Parameters:
+  ///   - file: the database; created if it does not exist.
+  ///   - name: its name in messages, where it has not got that yet.
+  init(_ file: String, name: String? = nil) throws(CommandFailure) {
+    self.name = name ?? file
+    child = try Self.start(file, [], input: .pipe, name: name ?? file)
   }
 
   /// Passes statements on.
@@ -34,12 +37,13 @@ final class SQLiteProgram {
     // Pragmas print what they set, and a program that finds nobody to read it is ended by that.
     _ = try Self.output(of: child)
     let end = child.wait()
-    if end != .code(0) || !child.complaint.isEmpty { throw Self.failure(end, child.complaint, file) }
+    if end != .code(0) || !child.complaint.isEmpty { throw Self.failure(end, child.complaint, name) }
   }
 
   /// The rows of a query whose columns are all `hex(…)`, as the bytes that the digits stand for.
   static func rows(of query: String, in file: String) throws(CommandFailure) -> [[[UInt8]]] {
-    let child = try start(file, ["-list", "-noheader", "-separator", "|", query], input: .nothing)
+    let child = try start(
+      file, ["-list", "-noheader", "-separator", "|", query], input: .nothing, name: file)
     let output = try output(of: child)
     let end = child.wait()
     guard end == .code(0), output.count <= outputMax else { throw failure(end, child.complaint, file) }
@@ -79,7 +83,7 @@ final class SQLiteProgram {
   }
 
   private static func start(
-    _ file: String, _ arguments: [String], input: ChildProgram.Input
+    _ file: String, _ arguments: [String], input: ChildProgram.Input, name: String
   ) throws(CommandFailure) -> ChildProgram {
     // Without the user's settings, and with a path that is no option and no name that SQLite gives a meaning.
     let path = file.hasPrefix("/") ? file : "./" + file
@@ -93,7 +97,7 @@ final class SQLiteProgram {
         error.systemCode == SystemErrorCode.notFound
           ? "there is no program sqlite3, which writes the file"
           : "cannot start sqlite3: \(error.systemCode.map(systemMessage) ?? error.what)",
-        at: file,
+        at: name,
         next: error.systemCode == SystemErrorCode.notFound
           ? "install the package sqlite3, or write SQL text with --format sql"
           : ChildProgram.nextStep(after: error, starting: "sqlite3"))
