@@ -114,7 +114,7 @@ struct SingleWriteTests {
     ("put", ["t/a", "{}"], ["--meta", "=1"], 64, "KEY=VALUE"),
     ("put", ["t/a", "{}"], ["--meta", "a=1", "--meta", "a=1"], 64, "twice"),
     ("put", ["t/a", "{}"], ["--id", ""], 64, "1 to 64"),
-    ("put", ["t/a", "{}"], ["--expecting", "-1"], 64, "not a version"),
+    ("put", ["t/a", "{}"], ["--expecting=-1"], 64, "not a version"),
     ("put", ["t/a", "{}"], ["--expecting", "18446744073709551616"], 64, "not a version"),
     ("put", ["t/a", "{}"], ["--time", "soon"], 64, "not a time"),
     ("put", ["t/a", "{}"], ["--time", "9999-01-01"], 64, "1677"),

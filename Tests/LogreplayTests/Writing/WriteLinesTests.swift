@@ -54,8 +54,8 @@ struct WriteLinesTests {
     var random = SeededGenerator(seed: seed)
     let folder = try ImportFolder()
     var all: [String] = []
-    for round in 0..<12 {
-      let lines = (0..<Int.random(in: 1...40, using: &random)).map { _ in RandomWrite.line(using: &random) }
+    for round in 0..<7 {
+      let lines = (0..<Int.random(in: 1...30, using: &random)).map { _ in RandomWrite.line(using: &random) }
       all += lines.map(\.json)
       if Bool.random(using: &random) {
         let each = Int.random(in: 1...12, using: &random)
@@ -88,7 +88,7 @@ struct WriteLinesTests {
     let seed = testSeed()
     var random = SeededGenerator(seed: seed)
     var (refused, whole) = (0, 0)
-    for _ in 0..<30 {
+    for _ in 0..<16 {
       let folder = try ImportFolder()
       try folder.writeLines([#"{"append":"a","type":"x"}"#], "--create")
       var versions: [String: UInt64] = ["a": 1]
@@ -189,15 +189,15 @@ struct WriteLinesTests {
     throws
   {
     let folder = try ImportFolder()
-    let filler = String(repeating: "x", count: 3 << 20)
-    let lines = (1...7).map { #"{"put":"t/\#($0)","data":{"x":"\#(filler)"}}"# }
+    let filler = String(repeating: "x", count: 9 << 20)
+    let lines = (1...2).map { #"{"put":"t/\#($0)","data":{"x":"\#(filler)"}}"# }
     let failure = try folder.failed { try folder.writeLines(lines, "--create") }
     #expect(
-      failure.code == 65 && failure.place.hasSuffix("lines:6") && failure.next.contains("--each"),
+      failure.code == 65 && failure.place.hasSuffix("lines:2") && failure.next.contains("--each"),
       "\(failure)")
     #expect(!FileManager.default.fileExists(atPath: folder.store))
-    let report = try folder.writeLines(lines, "--create", "--each", "2")
-    #expect(report.appended == 4 && report.lines == 7)
+    let report = try folder.writeLines(lines, "--create", "--each", "1")
+    #expect(report.appended == 2 && report.lines == 2)
     let large = #"{"put":"t/1","data":{"x":"\#(String(repeating: "x", count: 17 << 20))"}}"#
     let one = try folder.failed { try folder.writeLines([large], "--each", "1") }
     #expect(one.code == 65 && one.what.contains("at most 16777216"), "\(one)")
@@ -211,7 +211,7 @@ struct WriteLinesTests {
     let text = (1...count).map { "{\"put\":\"t/\($0 % 7)\",\"data\":{\"n\":\($0)}}\n" }.joined()
     let lines = try source.write(text, to: "lines")
     var resumed = 0
-    for round in 0..<6 {
+    for round in 0..<4 {
       let folder = try ImportFolder()
       try folder.single("put", ["t/0", "{}"], "--create")
       let each = round % 2 == 0 ? ["--each", "1"] : []

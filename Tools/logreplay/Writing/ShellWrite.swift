@@ -33,7 +33,7 @@ struct WriteRefusal: Error {
 
   /// The failure of a command whose argument is refused.
   func failure(of argument: String) -> CommandFailure {
-    CommandFailure(ExitStatus.usage, what, at: argument, next: next)
+    CommandFailure(ExitStatus.usage, what, at: PeopleText.shortened(argument), next: next)
   }
 
   /// The failure of a command whose input is refused.
