@@ -18,16 +18,17 @@ extension EventStore {
   /// Appends what another store's feed delivers, as `load` does: each append with its events, their metadata, its id and
   /// its own time.
   ///
-  /// A consumer's position is copied if this store has the same events up to there, which the chain tells. That is so for
-  /// a feed from the beginning into an empty store, until something is left out, and as long as neither store salts its
-  /// events. Every other position is dropped and named: the consumer would skip or repeat events.
+  /// A feed has positions of consumers only with `includingInternal()`. One is copied if this store has the same events
+  /// up to there, which the chain tells. That is so for a feed from the beginning into an empty store, until something is
+  /// left out, and as long as neither store salts its events. Every other position is dropped and named: the consumer
+  /// would skip or repeat events.
   ///
   /// Left out are events whose content was erased, and Strata's own, such as orders to erase. A backup, or an export
   /// that is imported, keeps those too.
   ///
   /// ```swift
   /// func copy(_ store: EventStore, into other: EventStore) async throws {
-  ///   let receipt = try await other.load(copying: store.feed(until: .caughtUp))
+  ///   let receipt = try await other.load(copying: store.feed(of: .all.includingInternal(), until: .caughtUp))
   ///   print(receipt.loaded.appendCount, "appends; positions dropped:", receipt.droppedConsumers)
   /// }
   /// ```

@@ -29,7 +29,7 @@ import Testing
     let seed = StrataSimulation.SeededGenerator.testSeed() &+ UInt64(number)
     let source = try await source(seed: seed)
     let target = EventStore.inMemory()
-    let receipt = try await target.load(copying: source.feed(until: .caughtUp))
+    let receipt = try await target.load(copying: source.feed(of: .all.includingInternal(), until: .caughtUp))
     #expect(target.head == source.head, "SEED=\(seed)")
     #expect(receipt.droppedConsumers == [] && receipt.leftOutCount == 0)
     let (own, copied) = (try await source.consumers(), try await target.consumers())
@@ -50,7 +50,7 @@ import Testing
     let source = try await source(seed: 7)
     let target = EventStore.inMemory()
     try await target.append([NewEvent("own", in: "own/1", .null)])
-    let receipt = try await target.load(copying: source.feed(until: .caughtUp))
+    let receipt = try await target.load(copying: source.feed(of: .all.includingInternal(), until: .caughtUp))
     #expect(receipt.droppedConsumers == ["reader", "writer"])
     #expect(try await target.consumers() == [])
     for stream in ["kind0/0", "kind1/3", "kind2/4"] as [StreamName] {
@@ -72,7 +72,7 @@ import Testing
     try await source.append([NewEvent("t", in: "a/3", .null)])
     try await handle()
     let target = EventStore.inMemory()
-    let receipt = try await target.load(copying: source.feed(until: .caughtUp))
+    let receipt = try await target.load(copying: source.feed(of: .all.includingInternal(), until: .caughtUp))
     #expect(receipt.droppedConsumers == ["reader"])
     // The erased event, the order and the notes.
     let noteCount = try await source.events(in: "$erasures").count
