@@ -55,7 +55,7 @@ def written_event():
 def comparable(store):
     """The events of a store, without their positions."""
     events = []
-    for line in run("export", store, "-", "--events").splitlines()[1:-1]:
+    for line in run("export", store, "-", "--events").split("\n")[1:-2]:
         event = json.loads(line)
         for name in ("sequence", "append", "id", "committed", "chain", "revision"): event.pop(name, None)
         events.append(json.dumps(event, sort_keys=True))
@@ -98,7 +98,7 @@ def of_the_sdk(folder):
     assert report["appended"] == options.count, report
     report = json.loads(run("import", f"{folder}/third", f"{folder}/sdk.jsonl", "--format", "cloudevents", "-o", "json"))
     assert report["appended"] == 0 and report["known"] == options.count, report
-    found = [json.loads(line) for line in run("export", f"{folder}/third", "-", "--events").splitlines()[1:-1]]
+    found = [json.loads(line) for line in run("export", f"{folder}/third", "-", "--events").split("\n")[1:-2]]
     for event, (type, data, metadata) in zip(found, expected):
         payload = base64.b64decode(event["base64"]) if "base64" in event else event.get("data")
         assert (event["type"], payload, event["metadata"]) == (type, data, metadata), (event, type, data, metadata)
