@@ -1,214 +1,171 @@
-// The command as it is run: killed at any time, fed through a pipe, watched by programs.
+// Logs of events in XES and OCEL that are hostile, damaged or unusual.
 
 import Foundation
 import StrataBase
+import StrataDocuments
 import StrataEvents
-import StrataLog
-import StrataSimulation
 import Testing
 
 @testable import logreplay
 
-@Suite(.serialized)
 struct ImportProcessTests {
-  @Test func `an import that is killed at any time loses and doubles nothing when it is run again`()
+  private func xes(_ inside: String) -> String {
+    "<?xml version='1.0' encoding='utf-8' ?>\n<!-- a log -->\n<log xes.version=\"1.0\">\n\(inside)\n</log>\n"
+  }
+
+  private func trace(_ inside: String, id: String = "c1") -> String {
+    xes("<trace><string key=\"concept:name\" value=\"\(id)\"/>\(inside)</trace>")
+  }
+
+  private let event =
+    "<event><string key='concept:name' value='a'/><date key='time:timestamp' value='2026-01-01T00:00:00+01:00'/></event>"
+
+  @Test func `attributes of traces are a row, and values inside values, lists and containers are kept`()
     async throws
   {
-    let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededGenerator(seed: seed)
-    let lines = 12_000
-    let source = try ImportFolder()
-    try source.write(importedLines(1...lines))
-    func arguments(_ store: String) -> [String] {
-      ["import", store, source.file("lines.jsonl"), "--table", "t", "--id", "id", "-o", "json"]
-    }
-    let began = MonotonicTime.now()
-    try ImportProcess.run(ImportProcess.command, arguments(source.store))
-    let whole = UInt64(MonotonicTime.now().nanoseconds - began.nanoseconds)
-    var resumed = 0
-    for round in 1...20 {
+    let folder = try ImportFolder()
+    try folder.write(
+      trace(
+        """
+        <int key="amount" value="7"/>
+        <event><date key="time:timestamp" value="2026-01-01T00:00:00.5Z"/><string key="concept:name" value="&#x41;&amp;
+        b"/>
+        <boolean key="ok" value="True"/><float key="f" value="1"/><string key="s" value="x"><int key="in" value="1"/></string>
+        <list key="l"><values><string key="e" value="1"/><string key="e" value="2"/></values></list>
+        <container key="c"><id key="i" value="u"/></container></event>
+        """), to: "a.xes")
+    let report = try await folder.run([folder.file("a.xes")])
+    #expect(report.appended == 2)
+    let events = try await folder.appends().flatMap(\.events)
+    #expect(events.map(\.stream.text) == ["case/c1", "case/c1"] && events.map(\.type) == ["$put", "A& b"])
+    #expect(events.map(\.time.description) == Array(repeating: "2026-01-01T00:00:00.500000000Z", count: 2))
+    #expect(
+      try await folder.documents() == [
+        ["amount": 7],
+        [
+          "ok": true, "f": 1.0, "s": ["value": "x", "attributes": ["in": 1]], "l": [["e": "1"], ["e": "2"]],
+          "c": ["i": "u"],
+        ],
+      ])
+  }
+
+  @Test
+  func `XML that is damaged, or names what is not in it, is refused with its line, and nothing is appended`()
+    async throws
+  {
+    let entity = "<!DOCTYPE log [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>"
+    for (text, words) in [
+      (entity + xes(""), ["line 1", "document type"]),
+      ("<?xml version='1.0' encoding='ISO-8859-1'?><log/>", ["ISO-8859-1", "iconv"]),
+      (trace(event.replacing("value='a'", with: "value='&x;'")), ["reference", "\"value\""]),
+      (trace(event.replacing("value='a'", with: "value='&#1;'")), ["reference"]),
+      (trace(event.replacing("value='a'", with: "value='a' value='b'")), ["twice"]),
+      (trace("<event></trace>"), ["\"trace\"", "not open"]),
+      (trace(event + event.replacing("2026-01-01T00:00:00+01:00", with: "yesterday")), ["yesterday"]),
+      (trace("<event><string key='concept:name' value='a'/></event>"), ["time:timestamp"]),
+      (trace(event.replacing("'a'", with: "'$erase'")), ["$erase", "dollar"]),
+      (trace(event.replacing("<event>", with: "<event><int key='n' value='1.5'/>")), ["1.5", "int"]),
+      (xes("<trace>\(event)</trace>"), ["no concept:name"]),
+      (trace(event) + "<log/>", ["second element"]),
+      (String(trace(event).dropLast(8)), ["input ends"]),
+      (xes(event), ["outside of a trace"]),
+      (trace("").replacing("</log>", with: trace("").dropFirst(70) + "</log>"), ["line"]),
+      (String(repeating: "<a>", count: 200), ["not <log>"]),
+    ] {
       let folder = try ImportFolder()
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        try ImportProcess.kill(after: UInt64.random(in: 0...whole, using: &random), arguments(folder.store))
-      }
-      let isThere = FileManager.default.fileExists(atPath: folder.store + "/HEAD")
-      let before = isThere ? try await folder.appends().map(\.line) : []
-      #expect(before == before.indices.map { $0 + 1 }, "seed \(seed), round \(round)")
-      if before.count > 0, before.count < lines { resumed += 1 }
-      let result = try ImportProcess.run(ImportProcess.command, arguments(folder.store))
-      #expect(result.code == 0, "\(result.errors), seed \(seed), round \(round)")
-      #expect(result.output.contains("\"known\":\(before.count),"), "\(result.output), seed \(seed)")
-      let after = try await folder.appends().map(\.line)
-      #expect(after == Array(1...lines), "seed \(seed), round \(round)")
+      try folder.write(text, to: "a.xes")
+      let failure = try await folder.failure(of: [folder.file("a.xes")])
+      #expect(
+        failure.code == 65 && words.allSatisfy { (failure.what + failure.next).contains($0) },
+        "\(text): \(failure)")
+      #expect(!FileManager.default.fileExists(atPath: folder.store))
     }
-    #expect(resumed > 0, "no round was killed in the middle; seed \(seed)")
   }
 
-  @Test func `standard input is read, plain or compressed, and is resumable where it has a name`()
+  @Test func `a log is appended in the order of time, and a case that goes on later adds only what is new`()
     async throws
   {
     let folder = try ImportFolder()
-    let bytes = Array(importedLines(1...5000).utf8)
-    let options = ["--table", "t", "--id", "id", "-o", "json"]
-    let arguments = ["import", folder.store, "-"] + options
-    let plain = try ImportProcess.run(
-      ImportProcess.command, arguments + ["--source", "s"], input: bytes)
-    #expect(
-      plain.output
-        == "{\"schema\":1,\"read\":5000,\"appended\":5000,\"known\":0,\"skipped\":0,\"first\":1,\"last\":5000,\"raised\":0,\"ahead\":0,\"late\":0,\"rounded\":0,\"tables\":[{\"table\":\"t\",\"put\":5000,\"merged\":0,\"deleted\":0}]}\n"
-    )
-    #expect(plain.errors.isEmpty)
-    let zipped = try ImportProcess.run(
-      ImportProcess.command, arguments + ["--source", "s"], input: try ImportProcess.gzip(bytes))
-    #expect(zipped.output.contains("\"appended\":0,\"known\":5000"), "\(zipped)")
-    let unnamed = try ImportProcess.run(ImportProcess.command, arguments, input: bytes)
-    #expect(unnamed.output.contains("\"appended\":5000"))
-    #expect(unnamed.errors.contains("--source"))
-    #expect(try await folder.appends().last?.id == nil)
-    let cut = try ImportProcess.run(
-      ImportProcess.command, ["import", folder.file("other"), "-", "--source", "s"] + options,
-      input: Array(try ImportProcess.gzip(bytes).dropLast(20)))
-    #expect(cut.code != 0 && cut.errors.contains("gzip"), "\(cut)")
-  }
-
-  @Test func `a pipe in place of a file has no name that another pipe could have`() async throws {
-    let folder = try ImportFolder()
-    try folder.write(importedLines(1...3), to: "a")
-    try folder.write(importedLines(4...5), to: "b")
-    func importing(_ name: String, _ more: String = "") throws -> ImportProcess {
-      try ImportProcess.run(
-        "/bin/bash",
-        [
-          "-c", "\"$0\" import \"$1\" <(cat \"$2\") --table t --id id \(more)", ImportProcess.command,
-          folder.store, folder.file(name),
-        ])
+    func event(_ second: Int) -> String {
+      event.replacing("00:00:00+01", with: "00:00:0\(second)+01").replacing("'a'", with: "'s\(second)'")
     }
-    for name in ["a", "b"] {
-      let result = try importing(name)
-      #expect(result.code == 0 && result.errors.contains("a pipe without --source"), "\(result)")
+    func log(_ more: String) -> String {
+      xes(
+        "<trace><string key='concept:name' value='x'/>\(event(3))\(event(5))\(more)</trace>"
+          + "<trace><string key='concept:name' value='y'/>\(event(1))\(event(4))</trace>")
     }
-    #expect(try await folder.appends().map(\.id) == [nil, nil, nil, nil, nil])
-    for known in [0, 3] {
-      let result = try importing("a", "--source s")
-      #expect(
-        result.code == 0 && result.errors.isEmpty && result.output.contains("\(known) known"), "\(result)")
-    }
-    #expect(try await folder.appends().last?.id?.hasPrefix("s:3:") == true)
+    try folder.write(log(""), to: "a.xes")
+    try await folder.run([folder.file("a.xes")])
+    #expect(try await folder.appends().flatMap(\.events).map(\.type) == ["s1", "s3", "s4", "s5"])
+    try folder.write(log(event(7)), to: "a.xes")
+    let report = try await folder.run([folder.file("a.xes")])
+    #expect(report.appended == 1 && report.known == 4)
   }
 
-  @Test func `bad lines that are passed over give exit code 3 and are named on standard error`() throws {
-    let folder = try ImportFolder()
-    try folder.write("{\"id\":1}\nx\n" + String(repeating: "y\n", count: 30))
-    let result = try ImportProcess.run(
-      ImportProcess.command,
-      ["import", folder.store, folder.file("lines.jsonl"), "--table", "t", "--id", "id", "--skip-bad"])
-    #expect(result.code == ExitStatus.skipped)
-    #expect(result.output == "32 lines read, 1 appended as sequence 1, 0 known, 31 skipped\n  t: 1 put\n")
-    #expect(result.errors.contains("lines.jsonl:2:1: unexpected 'x'"))
-    #expect(result.errors.split(separator: "\n").count == 21)
-  }
-
-  @Test func `a missing gzip is said so`() async throws {
-    let folder = try ImportFolder()
-    try folder.write(try ImportProcess.gzip([1, 2, 3]), to: "a.gz")
-    let result = try ImportProcess.run(
-      ImportProcess.command, ["import", folder.store, folder.file("a.gz"), "--table", "t", "--id", "id"],
-      environment: ["PATH": folder.path])
-    #expect(result.code != 0 && result.errors.contains("no gzip"), "\(result)")
-  }
-
-  @Test func `a git that cannot be started for lack of descriptors is not said to be missing`() throws {
-    let folder = try ImportFolder()
-    let sample = try ImportGitSample(folder)
-    sample.commit("one", [.file([0x61], "1")], at: 1_700_000_000)
-    try sample.finish()
-    var refused = 0
-    for limit in 10...100 {
-      let result = try ImportProcess.run(
-        "/bin/bash",
-        [
-          "-c", "ulimit -n \(limit) && exec \"$0\" import \"$1\" \"$2\"", ImportProcess.command, folder.store,
-          sample.path,
-        ])
-      #expect(!result.errors.contains("install git"), "\(result)")
-      if result.code == 0 { break }
-      guard result.errors.contains("cannot start git: Too many open files") else { continue }
-      #expect(result.code == ExitStatus.inputOutput && result.errors.contains("ulimit -n"), "\(result)")
-      refused += 1
-    }
-    #expect(refused > 0)
-  }
-
-  @Test func `what to do about a program that does not start depends on why`() {
-    func step(_ code: Int32) -> String {
-      ChildProgram.nextStep(after: .refused("start", "gzip", code: code), starting: "gzip")
-    }
-    #expect(step(SystemErrorCode.notFound) == "install gzip")
-    #expect(step(SystemErrorCode.tooManyOpenFiles).contains("ulimit -n"))
-    #expect(!step(SystemErrorCode.accessDenied).contains("install"))
-    func missing(_ program: String) -> String {
-      ChildProgram.nextStep(
-        after: .refused("start", program, code: SystemErrorCode.notFound), starting: program)
-    }
-    #expect(missing("grep -q x") == "give the program and its arguments as words of their own: grep -q x")
-    #expect(missing("./check.sh") == "check the path of the program")
-    #expect(missing("/usr/bin/my grep") == "check the path of the program")
-  }
-
-  @Test func `what a program says is one line, without tabs, and without a semicolon after what announces`() {
-    let git = """
-      fatal: detected dubious ownership in repository at '/x'
-      To add an exception for this directory, call:
-
-      \tgit config --global --add safe.directory /x
-
-      """
-    #expect(
-      ChildProgram.oneLine(git)
-        == "fatal: detected dubious ownership in repository at '/x'; To add an exception for this directory, call: "
-        + "git config --global --add safe.directory /x")
-    #expect(ChildProgram.oneLine("a\r\n\t \n b\tc.\nd") == "a; b c. d")
-    #expect(ChildProgram.oneLine("\n\t\n") == "")
-  }
-
-  @Test func `a repository that git does not trust is refused with git's own advice, which can be run`()
-    throws
+  @Test func `objects become rows that change in the order of time, and events name all their objects`()
+    async throws
   {
     let folder = try ImportFolder()
-    let sample = try ImportGitSample(folder)
-    sample.commit("one", [], at: 1_700_000_000)
-    try sample.finish()
-    guard chown(sample.path, 54_321, 54_321) == 0 else { return }
-    let result = try ImportProcess.run(
-      ImportProcess.command, ["import", folder.store, sample.path],
-      environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
-    #expect(result.code == ExitStatus.notFound, "\(result)")
+    // The arrays are in another order than that of an export, and the types come last.
+    try folder.write(
+      """
+      {"events":[
+       {"id":"e1","type":"place","time":"2026-01-02T00:00:00Z","attributes":[{"name":"n","value":"5"}],
+        "relationships":[{"objectId":"o1","qualifier":"order"},{"objectId":"p/1","qualifier":"of"}]},
+       {"id":"e2","type":"idle","time":"2026-01-01T00:00:00Z"}],
+       "objects":[{"id":"o1","type":"order","attributes":[
+         {"name":"price","time":"2026-01-03T00:00:00Z","value":"2.50"},
+         {"name":"price","time":"1970-01-01T00:00:00Z","value":"1"}],
+         "relationships":[{"objectId":"p/1","qualifier":"has"}]},{"id":"p/1","type":"p"}],
+       "objectTypes":[{"name":"order","attributes":[{"name":"price","type":"float"}]},{"name":"p","attributes":[]}],
+       "eventTypes":[{"name":"place","attributes":[{"name":"n","type":"integer"}]}]}
+      """, to: "a.json")
+    try await folder.run([folder.file("a.json"), "--format", "ocel"])
+    let events = try await folder.appends().flatMap(\.events)
+    #expect(events.map(\.stream.text) == ["order/o1", "p/1", "event/e2", "order/o1", "order/o1"])
+    #expect(events.map(\.type) == ["$put", "$put", "idle", "place", "$merge"])
+    #expect(try await folder.documents() == [["price": 1.0], [:], [:], ["n": 5], ["price": 2.5]])
     #expect(
-      result.errors.contains("call: git config --global --add safe.directory \(sample.path)"), "\(result)")
-    #expect(!result.errors.contains(#"\u{"#), "\(result)")
+      try events[3].metadata() == [
+        "objects": [
+          ["id": "o1", "qualifier": "order", "type": "order"], ["id": "p/1", "qualifier": "of", "type": "p"],
+        ]
+      ])
+    #expect(try events[2].metadata() == ["objects": []])
   }
 
-  @Test func `a path in an error is shortened in its middle`() async throws {
-    let folder = try ImportFolder()
-    let sample = try ImportGitSample(folder)
-    let path = "begin/" + String(repeating: "é", count: 3000) + "/end.txt"
-    sample.commit("one", [.file(Array(path.utf8), "1")], at: 1_700_000_000)
-    try sample.finish()
-    try sample.remove(
-      try sample.git(["rev-parse", "HEAD:" + path]).trimmingCharacters(in: .whitespacesAndNewlines))
-    let failure = try await folder.failure(of: [sample.path])
-    #expect(
-      failure.what.contains(" of begin/éé") && failure.what.contains("éé/end.txt is missing"), "\(failure)")
-    #expect(failure.what.count < 300, "\(failure)")
-    #expect(PeopleText.shortened("short") == "short")
-    #expect(PeopleText.shortened("0123456789", to: 10) == "0123456789")
-    #expect(PeopleText.shortened("0123456789a", to: 10) == "0123…789a")
-  }
-
-  @Test func `the bar says how much is done, how fast, and how long it will take`() {
-    let progress = TransferProgress(unit: "lines", isTerminal: true)
-    #expect(progress.text(10, fraction: nil).hasPrefix("10 lines, "))
-    #expect(progress.text(10, fraction: 0.5).hasPrefix("[###############---------------] 50 %  10 lines, "))
-    #expect(progress.text(10, fraction: 0.5).hasSuffix("s left"))
+  @Test
+  func `OCEL that names what is not there, or holds it twice, is refused by name, and nothing is appended`()
+    async throws
+  {
+    let object = #"{"id":"o","type":"t"}"#
+    let idle = #"{"id":"e0","type":"a","time":"2025-01-01T00:00:00Z"}"#
+    func log(_ events: String, _ objects: String, _ more: String = "") -> String {
+      "{\"events\":[\(events)],\"objects\":[\(objects)]\(more)}"
+    }
+    func event(_ inside: String) -> String {
+      "{\"id\":\"e\",\"type\":\"a\",\"time\":\"2026-01-01T00:00:00Z\"\(inside)}"
+    }
+    for (text, words) in [
+      // What is bad comes after an event that is good.
+      (
+        log(idle + "," + event(#","relationships":[{"objectId":"q","qualifier":""}]"#), object),
+        ["\"q\"", "not there"]
+      ),
+      (log("", object + "," + object), ["two objects with one id"]),
+      (log("", object + #",{"id":"t/o","type":"t"}"#), ["one row"]),
+      (log(event(#","vmap":{}"#), ""), ["\"vmap\""]),
+      (log(event(#","attributes":[{"name":"x","value":[1]}]"#), ""), ["array"]),
+      (log("", #"{"id":"o","type":"a/b"}"#), ["\"a/b\"", "slash"]),
+      (log("", "", #","ocel:global":{}"#), ["ocel:global"]),
+      (log("{}", ""), ["element 1 of \"events\"", "\"id\""]),
+      ("[]", ["no object"]), ("{\"events\":[", ["ends"]), ("{\"events\":[]}", ["\"objects\""]),
+    ] {
+      let folder = try ImportFolder()
+      try folder.write(text, to: "a.jsonocel")
+      let failure = try await folder.failure(of: [folder.file("a.jsonocel")])
+      #expect(failure.code == 65 && words.allSatisfy { failure.what.contains($0) }, "\(text): \(failure)")
+      #expect(!FileManager.default.fileExists(atPath: folder.store))
+    }
   }
 }
