@@ -1,5 +1,6 @@
 // Events out as OCEL and XES, read by Python and by `import`.
 
+import ArgumentParser
 import Foundation
 import StrataBase
 import StrataDocuments
