@@ -69,7 +69,10 @@ struct ImportProcessTests {
       (trace(event) + "<log/>", ["second element"]),
       (String(trace(event).dropLast(8)), ["input ends"]),
       (xes(event), ["outside of a trace"]),
-      (trace("").replacing("</log>", with: trace("").dropFirst(70) + "</log>"), ["line"]),
+      (
+        xes(String(repeating: "<trace><string key='concept:name' value='c'/></trace>", count: 2)),
+        ["second trace"]
+      ),
       (String(repeating: "<a>", count: 200), ["not <log>"]),
     ] {
       let folder = try ImportFolder()
