@@ -76,7 +76,8 @@ struct ProcessObjects {
       for (name, value) in attributes where !value.isNull && now[name] != value {
         object?.changes.append(.init(name: name, time: time, value: value))
       }
-      if !hasRow { object?.initialCount = object?.changes.count ?? 0 }
+      let count = object?.changes.count ?? 0
+      if !hasRow { object?.initialCount = count }
       hasRow = true
       switch ProcessRowChange.Kind(rawValue: kind) {
       case .merge: for (name, value) in attributes { now[name] = value.isNull ? nil : value }

@@ -48,6 +48,9 @@ struct ImportOCELElement {
     switch value {
     case .array, .object:
       throw ImportOCELProblem("has an attribute that is an array or an object")
+    case .double(let number) where !number.isFinite:
+      throw ImportOCELProblem(
+        "has an attribute \(String(reflecting: try text(name, "name"))) that is infinite")
     default: return Attribute(name: try text(name, "name"), time: time, value: value)
     }
   }

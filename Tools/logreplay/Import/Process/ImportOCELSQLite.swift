@@ -87,9 +87,9 @@ struct ImportOCELSQLite {
       .map { Self.attribute("t", $0.name, time: nil) }
     return """
       SELECT json_object('id', e.ocel_id, 'type', e.ocel_type, 'time', t.ocel_time, 'attributes', \
-      json_array(\(attributes.joined(separator: ", "))), 'relationships', (SELECT \
-      json_group_array(json_object('objectId', r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM event_object r \
-      WHERE r.ocel_event_id = e.ocel_id)) FROM event e LEFT JOIN \(Self.quoted(type.table, "\"")) t ON t.ocel_id = e.ocel_id \
+      \(Self.array(attributes)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
+      r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM event_object r WHERE r.ocel_event_id = e.ocel_id))) \
+      FROM event e LEFT JOIN \(Self.quoted(type.table, "\"")) t ON t.ocel_id = e.ocel_id \
       WHERE e.ocel_type = \(Self.quoted(type.name, "'"))
       """
   }
@@ -100,24 +100,33 @@ struct ImportOCELSQLite {
     let attributes = type.columns.filter { !Self.own.contains($0.name) }.map { column in
       let value = Self.attribute("t", column.name, time: "t.ocel_time")
       guard hasChanges else { return value }
-      return
-        "CASE WHEN t.ocel_changed_field IS NULL OR t.ocel_changed_field = \(Self.quoted(column.name, "'")) "
-        + "THEN \(value) END"
+      return "CASE WHEN t.ocel_changed_field IS NULL OR t.ocel_changed_field = "
+        + "\(Self.quoted(column.name, "'")) THEN \(value) END"
     }
     return """
       SELECT json_object('id', o.ocel_id, 'type', o.ocel_type, 'attributes', json((SELECT \
-      json_group_array(json_array(\(attributes.joined(separator: ", ")))) FROM \(Self.quoted(type.table, "\"")) t \
+      json_group_array(\(Self.array(attributes))) FROM \(Self.quoted(type.table, "\"")) t \
       WHERE t.ocel_id = o.ocel_id)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
       r.ocel_target_id, 'qualifier', r.ocel_qualifier)) FROM object_object r WHERE r.ocel_source_id = o.ocel_id))) \
       FROM object o WHERE o.ocel_type = \(Self.quoted(type.name, "'"))
       """
   }
 
-  /// An attribute as JSON. A double is written with the digits that give it back.
+  /// An attribute as JSON. A double is the digits of its bits: not every version of SQLite prints a decimal that gives it
+  /// back.
   private static func attribute(_ table: String, _ name: String, time: String?) -> String {
     let column = "\(table).\(quoted(name, "\""))"
-    return "json_object('name', \(quoted(name, "'"))\(time.map { ", 'time', \($0)" } ?? ""), 'value', CASE "
-      + "typeof(\(column)) WHEN 'real' THEN json(printf('%!.17g', \(column))) ELSE \(column) END)"
+    return "json_object('name', \(quoted(name, "'"))\(time.map { ", 'time', \($0)" } ?? ""), 'real', "
+      + "typeof(\(column)) = 'real', 'value', CASE typeof(\(column)) WHEN 'real' THEN hex(ieee754_to_blob(\(column))) "
+      + "ELSE \(column) END)"
+  }
+
+  /// An array of arrays: a function of SQLite takes no more than 127 values.
+  private static func array(_ elements: [String]) -> String {
+    let parts = stride(from: 0, to: elements.count, by: 100).map { begin in
+      "json_array(\(elements[begin..<min(begin + 100, elements.count)].joined(separator: ", ")))"
+    }
+    return "json_array(\(parts.joined(separator: ", ")))"
   }
 
   // MARK: Lines
@@ -144,18 +153,26 @@ struct ImportOCELSQLite {
     }
   }
 
-  /// The attributes of an object's rows, which are arrays, as one array without those that are null.
+  /// The attributes, which are in arrays of arrays, as one array without those that are null.
   private static func flattened(_ value: DocumentValue) -> DocumentValue {
-    guard case .object(var object) = value, case .array(let elements)? = object["attributes"] else {
-      return value
-    }
+    guard case .object(var object) = value else { return value }
     var attributes: [DocumentValue] = []
-    for element in elements {
-      if case .array(let row) = element { attributes += Array(row) } else { attributes.append(element) }
-    }
-    attributes = attributes.filter { !($0["value"] ?? .null).isNull }
+    collect(object["attributes"] ?? .null, into: &attributes)
     object["attributes"] = .array(DocumentArray(attributes))
     return .object(object)
+  }
+
+  private static func collect(_ value: DocumentValue, into attributes: inout [DocumentValue]) {
+    if case .array(let elements) = value {
+      for element in elements { collect(element, into: &attributes) }
+    }
+    guard case .object(var attribute) = value, let content = attribute["value"], !content.isNull else {
+      return
+    }
+    if attribute["real"] == 1, case .string(let digits) = content, let bits = UInt64(digits, radix: 16) {
+      attribute["value"] = .double(Double(bitPattern: bits))
+    }
+    attributes.append(.object(attribute))
   }
 
   /// The texts that a query prints as hexadecimal digits.

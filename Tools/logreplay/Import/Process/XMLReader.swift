@@ -260,8 +260,8 @@ struct XMLReader {
     through end: String, isDeclaration: Bool = false
   ) throws(CommandFailure) {
     let mark = Array(end.utf8)
-    // The mark of the beginning has as many bytes as that of the end, or one more.
-    var searched = 2
+    // After the mark of the beginning, with which the end has no byte in common.
+    var searched = mark.count == 2 ? 2 : 4
     while true {
       let bytes = window.bytes
       if bytes.count >= searched + mark.count {
