@@ -133,7 +133,7 @@ func importHostileText(_ random: inout SeededGenerator) -> String {
   let alphabet: [Character] = [
     "a", "\"", "\\", ",", ";", "\t", "\n", "\r\n", "\u{0}", "\u{1}", "\u{7F}", "é", "🙂", "\u{2028}", "0", ".",
     " ",
-    "'", "\u{E9}", "e\u{301}",
+    "'", "\u{E9}", "e\u{301}", "\"\u{301}", "'\u{301}",
   ]
   return String(
     (0..<Int.random(in: 1...6, using: &random)).map { _ in alphabet.randomElement(using: &random)! })

@@ -90,7 +90,7 @@ struct ImportXESTests {
   {
     let folder = try ImportFolder()
     func event(_ second: Int) -> String {
-      event.replacing("00:00:00+01", with: "00:00:0\(second)+01").replacing("'a'", with: "'s\(second)'")
+      self.event.replacing("00:00:00+01", with: "00:00:0\(second)+01").replacing("'a'", with: "'s\(second)'")
     }
     func log(_ more: String) -> String {
       xes(

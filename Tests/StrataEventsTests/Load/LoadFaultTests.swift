@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [Durability.synced, .buffered], 0..<6)
-  func `fault 130: what a load says is on disk is there after a power cut, and all before it`(
+  func `fault 124: what a load says is on disk is there after a power cut, and all before it`(
     durability: Durability, number: Int
   ) async throws {
     let seed = StrataSimulation.SeededGenerator.testSeed() &+ UInt64(number)
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: 0..<10)
-  func `fault 130: a disk that fails or is full ends a load with the append and what is there`(number: Int)
+  func `fault 124: a disk that fails or is full ends a load with the append and what is there`(number: Int)
     async throws
   {
     let seed = StrataSimulation.SeededGenerator.testSeed() &+ UInt64(number)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [(loads: 1, least: 30, most: 34), (loads: 12, least: 60, most: 170)])
-  func `fault 131: loads into a disk that does not answer take no more than their share, and hold up nobody`(
+  func `fault 125: loads into a disk that does not answer take no more than their share, and hold up nobody`(
     loadCount: Int, least: Int, most: Int
   ) async throws {
     let disk = SimulatedDisk()

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: 0..<3)
-  func `fault 132: a power cut before any call of an extension leaves the backup that was, or the new one`(
+  func `fault 126: a power cut before any call of an extension leaves the backup that was, or the new one`(
     number: Int
   ) throws {
     let seed = SeededGenerator.testSeed() &+ UInt64(number)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test
-  func `fault 132: a call that fails and a full disk leave the backup as it was, with a HEAD that says so`()
+  func `fault 126: a call that fails and a full disk leave the backup as it was, with a HEAD that says so`()
     throws
   {
     let steps = try Steps([20, 12])
@@ -168,7 +168,7 @@ import Testing
     for log in [again, log] { try log.close() }
   }
 
-  @Test func `fault 132: a damaged block of the source is not added, and the backup stays what it was`()
+  @Test func `fault 126: a damaged block of the source is not added, and the backup stays what it was`()
     throws
   {
     let steps = try Steps([20, 12])
@@ -185,7 +185,7 @@ import Testing
     try steps.log.close()
   }
 
-  @Test func `fault 132: a file that is not the source's beginning is replaced and not extended`() throws {
+  @Test func `fault 126: a file that is not the source's beginning is replaced and not extended`() throws {
     let steps = try Steps([20, 12])
     let size = steps.sources[1].mark.durable.offset
     // Of an earlier end that is inside a block.
@@ -210,7 +210,7 @@ import Testing
 
   @Test
   func
-    `fault 133: a run that was stopped while it extended, and resumes, changes nothing of the next writer`()
+    `fault 127: a run that was stopped while it extended, and resumes, changes nothing of the next writer`()
     throws
   {
     let steps = try Steps([20, 6, 12])

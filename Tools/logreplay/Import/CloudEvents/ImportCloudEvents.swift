@@ -44,7 +44,7 @@ struct ImportCloudEvents: ImportRecordMapping {
 
     /// The source without slashes, and the subject: each pair of them has a stream of its own.
     private static func stream(source: String, subject: String?) -> String {
-      var category = source.replacing("%", with: "%25").replacing("/", with: "%2F")
+      var category = source.replacingBytes("%", with: "%25").replacingBytes("/", with: "%2F")
       if category.hasPrefix("$") { category = "%24" + category.dropFirst() }
       return subject.map { "\(category)/\($0)" } ?? category
     }

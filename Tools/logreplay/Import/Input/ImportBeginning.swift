@@ -63,6 +63,6 @@ enum ImportBeginning: Equatable {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte &- UInt8(ascii: "0") <= 9
         || "/._-".utf8.contains(byte) || byte >= 0x80
     }
-    return isPlain && !name.isEmpty ? name : "'\(name.replacing("'", with: "'\\''"))'"
+    return isPlain && !name.isEmpty ? name : "'\(name.replacingBytes("'", with: "'\\''"))'"
   }
 }

@@ -52,7 +52,7 @@ struct ImportFormatOptions: ParsableArguments, Sendable {
         }
         var name = String(part[..<colon])
         if name.count >= 2, name.hasPrefix("`"), name.hasSuffix("`") {
-          name = String(name.dropFirst().dropLast()).replacing("``", with: "`")
+          name = String(name.dropFirst().dropLast()).replacingBytes("``", with: "`")
         }
         guard found.updateValue(type, forKey: name) == nil else {
           throw CommandFailure(

@@ -82,13 +82,15 @@ struct ImportOCELSQLite {
 
   private static let own: Set<String> = ["ocel_id", "ocel_time", "ocel_changed_field"]
 
+  /// The relations are in the order in which they were written: the first one says which stream the event is in.
   private func events(of type: OneType) -> String {
     let attributes = type.columns.filter { !Self.own.contains($0.name) }
       .map { Self.attribute("t", $0.name, time: nil) }
     return """
       SELECT json_object('id', e.ocel_id, 'type', e.ocel_type, 'time', t.ocel_time, 'attributes', \
       \(Self.array(attributes)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
-      r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM event_object r WHERE r.ocel_event_id = e.ocel_id))) \
+      r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM (SELECT * FROM event_object x WHERE \
+      x.ocel_event_id = e.ocel_id ORDER BY x.rowid) r))) \
       FROM event e LEFT JOIN \(Self.quoted(type.table, "\"")) t ON t.ocel_id = e.ocel_id \
       WHERE e.ocel_type = \(Self.quoted(type.name, "'"))
       """

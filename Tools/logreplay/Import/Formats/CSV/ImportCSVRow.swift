@@ -81,7 +81,7 @@ struct ImportCSVRow {
   /// The text of a field.
   func text(_ index: Int, of row: UnsafeRawBufferPointer) -> String {
     let text = String(decoding: bytes(index, of: row), as: UTF8.self)
-    return fields[index].hasQuotes ? text.replacing("\"\"", with: "\"") : text
+    return fields[index].hasQuotes ? text.replacingBytes("\"\"", with: "\"") : text
   }
 
   /// A problem at an offset in a row.

@@ -80,8 +80,8 @@ struct ImportSQLiteTable {
   }
 
   private static func identifier(_ name: String) -> String {
-    "\"\(name.replacing("\"", with: "\"\""))\""
+    "\"\(name.replacingBytes("\"", with: "\"\""))\""
   }
 
-  private static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+  private static func literal(_ text: String) -> String { "'\(text.replacingBytes("'", with: "''"))'" }
 }
