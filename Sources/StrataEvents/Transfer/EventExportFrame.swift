@@ -34,8 +34,8 @@ struct EventExportHeader {
     self.store = store
     after = try frame.number("after")
     through = try frame.number("through")
-    guard after <= through else {
-      throw EventLineProblem(column: 1, why: "\"through\" is less than \"after\"")
+    guard after <= through, through < .max else {
+      throw EventLineProblem(column: 1, why: "\"through\" is less than \"after\", or no sequence")
     }
     isSelection = frame.object["selection"] != nil
     chain = isSelection ? 0 : try frame.chain()

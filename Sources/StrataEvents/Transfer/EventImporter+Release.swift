@@ -20,6 +20,7 @@ extension EventImporter {
         relation = .added
       }
       openOrders += append.orders
+      if relation == .added, !append.isChecked { try checkNames(append) }
       let draft = relation == .exact ? append.exact() : try added(append)
       guard let draft else { return }
       guard try run.add(draft, label: append.line) else {
@@ -64,28 +65,56 @@ extension EventImporter {
   /// Checks what an application may append. The events of an export that become those of an empty store are taken as
   /// they are.
   func checkNames(_ event: borrowing EventLine) throws(EventLineProblem) {
-    guard relation == .added, event.stream.first != UInt8(ascii: "$") else { return }
-    if case .payload(_, let bytes) = event.content {
-      let options = store.log.options
-      guard bytes.count <= options.payloadSizeMax, event.metadata.count <= options.metadataSizeMax else {
-        throw refused(
-          "the payload has \(bytes.count) bytes and the metadata \(event.metadata.count), and at most "
-            + "\(options.payloadSizeMax) and \(options.metadataSizeMax) are allowed (payloadSizeMax, metadataSizeMax)"
-        )
-      }
+    guard relation == .added else { return }
+    var length = 0
+    if case .payload(_, let bytes) = event.content { length = bytes.count }
+    let metadata = event.metadata.count
+    let (stream, type) = (event.stream, event.type)
+    let found = stream.lendBytes { stream in
+      type.lendBytes { problem(stream, $0, payload: length, metadata: metadata) }
     }
-    let type = String(decoding: event.type, as: UTF8.self)
-    guard event.type.first == UInt8(ascii: "$") else {
-      let stream = StreamName(String(decoding: event.stream, as: UTF8.self))
-      guard !store.documentCategories.withLock({ $0.contains(Array(stream.category.utf8)) }) else {
-        throw refused("\(stream) is in a category of documents, which takes no events of other types")
-      }
+    if let found { throw refused(found) }
+  }
+
+  /// Checks an append that was read while the store could still have been the one that was exported.
+  private func checkNames(_ append: ImportedAppend) throws(StoreError) {
+    defer { withExtendedLifetime(append.draft) {} }
+    let bytes = append.draft.events.bytes
+    var cursor = ByteCursor(UnsafeRawPointer(append.draft.events.base), count: bytes.count)
+    for _ in 0..<append.draft.eventCount {
+      var found: String?
+      do throws(DecodingProblem) {
+        let event = try cursor.nextEvent()
+        let isEvent = event.kind == EventKind.event
+        found = problem(
+          event.stream, event.type, payload: isEvent ? event.payload.count : 0,
+          metadata: isEvent ? event.metadata.count : 0)
+      } catch { found = "it cannot be read" }
+      if let found { throw .invalid(what: found) }
+    }
+  }
+
+  /// Why an application may not append an event; nil if it may.
+  private func problem(
+    _ stream: UnsafeRawBufferPointer, _ type: UnsafeRawBufferPointer, payload: Int, metadata: Int
+  ) -> String? {
+    guard stream.first != UInt8(ascii: "$") else { return nil }
+    let options = store.log.options
+    guard payload <= options.payloadSizeMax, metadata <= options.metadataSizeMax else {
       return
+        "the payload has \(payload) bytes and the metadata \(metadata), and at most "
+        + "\(options.payloadSizeMax) and \(options.metadataSizeMax) are allowed (payloadSizeMax, metadataSizeMax)"
     }
-    guard DocumentEvent.all.contains(type) else {
-      throw refused(
-        "types that begin with $ are reserved for Strata, and \(type.shortened(within: 40)) is unknown")
+    let name = String(decoding: type, as: UTF8.self)
+    guard type.first == UInt8(ascii: "$") else {
+      let stream = StreamName(String(decoding: stream, as: UTF8.self))
+      let isOfDocuments = store.documentCategories.withLock { $0.contains(Array(stream.category.utf8)) }
+      return isOfDocuments
+        ? "\(stream) is in a category of documents, which takes no events of other types" : nil
     }
+    return DocumentEvent.all.contains(name)
+      ? nil
+      : "types that begin with $ are reserved for Strata, and \(name.shortened(within: 40)) is unknown"
   }
 
   /// Ends an import after which the store has the events of the export with their sequences: compares the chain, and

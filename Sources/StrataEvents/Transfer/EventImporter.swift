@@ -119,6 +119,7 @@ package final class EventImporter: @unchecked Sendable {
     case .ended: break
     }
     try drain()
+    try store.log.syncBuffered()
     if case .ended(let header) = phase, relation != .added, header.isFromBeginning { try finishSame() }
     return report
   }
@@ -145,6 +146,11 @@ package final class EventImporter: @unchecked Sendable {
     lineNumber += 1
     guard !bytes.allSatisfy(\.isJSONSpace) else { return }
     do throws(EventLineProblem) {
+      if EventLineFormat.isExport(bytes) || bytes.starts(with: EventLineFormat.closing.utf8) {
+        guard bytes.count <= EventLineFormat.frameLengthMax else {
+          throw refused("the line has more than \(EventLineFormat.frameLengthMax) bytes")
+        }
+      }
       switch phase {
       case .beginning:
         if EventLineFormat.isExport(bytes) {
@@ -190,6 +196,7 @@ package final class EventImporter: @unchecked Sendable {
     }
     try checkPlace(event, after: last)
     try checkNames(event)
+    append.isChecked = relation == .added
     append.add(event)
     guard append.draft.byteCount <= FormatLimits.rawLengthMax else {
       throw refused(

@@ -13,6 +13,8 @@ package enum EventLineFormat {
 
   /// The most bytes of a line: those of the longest event, of which each byte may take six in a string.
   package static let lineLengthMax = 6 * FormatLimits.rawLengthMax + (1 << 20)
+  /// The most bytes of the first and the last line of an export.
+  static let frameLengthMax = 1 << 20
   /// The most bytes of events that may wait for a chain: those of the longest block, twice.
   static let uncheckedLengthMax = 2 * FormatLimits.rawLengthMax
 

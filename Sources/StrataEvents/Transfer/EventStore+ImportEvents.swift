@@ -37,6 +37,8 @@ extension EventStore {
           try bytes.lendBytes { bytes throws(StoreError) in try importer.take(bytes) }
         }.get()
       }
+      // A sequence may end, and throw nothing, because the task was cancelled: it is then not known to be complete.
+      try Task.checkCancellation()
       return try await thread.result { () throws(StoreError) in try importer.finish() }.get()
     } catch {
       _ = await thread.result { () throws(StoreError) in importer.abandon() }

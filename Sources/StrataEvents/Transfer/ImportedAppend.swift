@@ -17,6 +17,8 @@ struct ImportedAppend {
   private(set) var remaining: Int
   /// The sequences of its events, if they may have gaps: those of a selection.
   private var sequences: [UInt64]?
+  /// Whether its names and lengths are those that an application may append.
+  var isChecked = false
   /// The times on the first line.
   let time: Int64?
   let committed: Int64?
@@ -94,6 +96,7 @@ struct ImportedAppend {
   func exact() -> AppendDraft {
     draft.given = time
     draft.committed = committed ?? time
+    draft.expectedFirst = first
     return draft
   }
 

@@ -42,6 +42,8 @@ extension BackupTarget {
     try fileSystem.syncDirectory(layout.log)
     slot.isExtending = false
     slot.isClean = true
+    // This run may have been stopped, and another one may have gone on, while the folder was synced.
+    try lock.check()
     try head.replaceBoth(slot)
     lastSize = slot.durable.offset
     isExtended = false
@@ -53,6 +55,7 @@ extension BackupTarget {
       try lock.check()
       try file.truncate(to: Int64(clamping: slot.durable.offset))
       try file.sync()
+      try lock.check()
       try head.replaceBoth(slot)
     } catch {}
   }

@@ -44,6 +44,8 @@ package final class AppendDraft: @unchecked Sendable {
   /// The commit time to record, for an append that another log has already committed. It is raised to that of the append
   /// before it.
   @exclusivity(unchecked) package var committed: Int64?
+  /// The sequence that its first event must get; nil for any. What another log has says its own sequences.
+  @exclusivity(unchecked) package var expectedFirst: UInt64?
   @exclusivity(unchecked) package var isErasable = false
   @exclusivity(unchecked) package var expectations: [Expectation] = []
 

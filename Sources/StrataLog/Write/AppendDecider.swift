@@ -39,6 +39,11 @@ struct AppendDecider {
       throw .invalid(what: "the sequences of the log are used up")
     }
     let first = frame.next
+    guard draft.expectedFirst ?? first == first else {
+      throw .invalid(
+        what: "another caller appended to the store while appends of another log were copied to it",
+        next: "copy them into a new store that nothing else writes to")
+    }
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
     try setRevisions(of: draft, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)

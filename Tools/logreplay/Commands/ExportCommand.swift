@@ -58,7 +58,10 @@ struct ExportCommand: BlockingCommand, PointCommand {
   @Flag(help: "Export the events of the range, as lines of JSON.")
   var events = false
 
-  @Option(help: "The form: jsonl, csv, tsv, sqlite, sql or cloudevents. Default: by the ending of TO.")
+  @Option(
+    help: """
+      The form: jsonl, csv, tsv, sqlite, sql, cloudevents, ocel, ocel-sqlite or xes. Default: by the ending of TO.
+      """)
   var format: ExportFormat?
 
   @Option(
@@ -67,6 +70,11 @@ struct ExportCommand: BlockingCommand, PointCommand {
       "--format cloudevents: the source of the events, a URI that is that of this store alone.",
       valueName: "uri"))
   var eventSource: String?
+
+  @Option(
+    help:
+      "ocel, ocel-sqlite, xes: the JSON file that says which field is the activity, the case and an object.")
+  var mapping: String?
 
   @Flag(help: "Replace a file that has the name, once the export is complete.")
   var force = false
@@ -113,9 +121,9 @@ struct ExportCommand: BlockingCommand, PointCommand {
           ExitStatus.usage, "only events are exported as \(form.rawValue)", at: "--format \(form.rawValue)",
           next: "give --events")
       }
-      let mapping = try mapping.map { file throws(CommandFailure) in try ProcessMapping(file: file) }
+      let rules = try mapping.map { file throws(CommandFailure) in try ProcessMapping(file: file) }
       try ExportProcess(
-        request: request, selection: selection, mapping: mapping ?? ProcessMapping(), format: form
+        request: request, selection: selection, mapping: rules ?? ProcessMapping(), format: form
       ).run()
     } else if events {
       try ExportEvents(request: request, selection: selection).run()

@@ -100,8 +100,19 @@ struct ImportCommand: AsyncParsableCommand {
         ExitStatus.usage, "a git history is imported without --sync", at: file,
         next: "leave it out: what the store does not have yet is appended")
     }
+    guard !events, mapping == nil else {
+      throw CommandFailure(
+        ExitStatus.usage, "--events and --mapping do not go with --sync", at: "--sync",
+        next: "leave them out: a dump has the rows of one table, with --table and --id")
+    }
+    if let format = format ?? found, format == .cloudevents || format.isOfProcesses {
+      throw CommandFailure(
+        ExitStatus.usage, "\(format.rawValue) has events, and a dump has rows", at: "--sync",
+        next: "leave it out: what the store does not have yet is appended")
+    }
     let run = ImportRecordRun(
-      file: file, asked: format, named: found, rows: rows, formats: formats, saysWhatIsKnown: false)
+      file: file, asked: format, named: found, rows: rows, formats: formats, mapping: nil,
+      saysWhatIsKnown: false)
     return try run.sync(ImportTarget(path: store, wait: wait), sync, note)
   }
 

@@ -35,6 +35,12 @@ final class WriteLines {
     var numbers: (first: UInt64, last: UInt64)?
     while append.eventCount < count {
       guard let line = try next() else {
+        if let rest = input.rest {
+          throw CommandFailure(
+            ExitStatus.corrupt, "something that is no \(rest) data follows the compressed lines",
+            at: input.name,
+            next: "decompress the file, and see what it has after that")
+        }
         guard let numbers else { return nil }
         return WriteLineBatch(append: append, first: numbers.first, last: numbers.last, isLast: true)
       }

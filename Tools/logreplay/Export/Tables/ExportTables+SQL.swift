@@ -70,6 +70,7 @@ extension ExportTables {
   }
 
   private func writeNew() throws -> ExportTableReport {
+    try SQLiteProgram.checkJournals(besides: request.target)
     let target = try ExportTarget(request.target, replaces: request.replaces)
     guard let path = target.temporaryPath else {
       throw refused("the path is no file", "give the path of a file")

@@ -82,6 +82,19 @@ final class SQLiteProgram {
     return bytes
   }
 
+  /// Throws if a file that is to be replaced, or was removed, left a journal: SQLite would write what that has into the
+  /// new file.
+  static func checkJournals(besides path: String) throws(CommandFailure) {
+    for ending in ["-journal", "-wal"] {
+      guard (try? PosixFileSystem().kind(of: path + ending)) ?? nil != nil else { continue }
+      throw CommandFailure(
+        ExitStatus.cannotCreate, "there is a journal of a change that was interrupted", at: path + ending,
+        next:
+          "let SQLite undo that change, with sqlite3 \(path) .tables, or remove the journal if the file is gone"
+      )
+    }
+  }
+
   private static func start(
     _ file: String, _ arguments: [String], input: ChildProgram.Input, name: String
   ) throws(CommandFailure) -> ChildProgram {
@@ -89,7 +102,11 @@ final class SQLiteProgram {
     let path = file.hasPrefix("/") ? file : "./" + file
     do throws(StoreError) {
       return try ChildProgram(
-        "sqlite3", ["-batch", "-bail", "-init", "/dev/null", "-cmd", ".timeout 10000", path] + arguments,
+        "sqlite3",
+        [
+          "-batch", "-bail", "-init", "/dev/null", "-cmd", ".timeout 10000", "-cmd",
+          ImportSQLiteProgram.distrust, path,
+        ] + arguments,
         environment: ChildEnvironment.sqlite, input: input)
     } catch {
       throw CommandFailure(

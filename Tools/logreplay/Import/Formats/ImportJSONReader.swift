@@ -14,6 +14,8 @@ final class ImportJSONReader: ImportRecordReader {
   }
 
   let noun = "record"
+  /// The end of an array says that it is one, and objects one after another may end anywhere.
+  var endsInLine: Bool { (form == .values || form == .sequence) && window.lastByte != 0x0A }
   let window: ImportWindow
   private let name: String
   private let lengthMax: Int

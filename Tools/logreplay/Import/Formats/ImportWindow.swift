@@ -17,6 +17,8 @@ final class ImportWindow {
   private var start = 0
   private var end = 0
   private(set) var isAtEnd = false
+  /// The last byte that was read.
+  private(set) var lastByte: UInt8?
   /// Called before a read that may wait for the input.
   var willRead: (() -> Void)?
 
@@ -48,6 +50,7 @@ final class ImportWindow {
       isAtEnd = true
     }
     end += count
+    if count > 0 { lastByte = memory[end - 1] }
     return count > 0
   }
 

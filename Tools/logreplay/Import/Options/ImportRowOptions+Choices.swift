@@ -71,7 +71,7 @@ extension ImportRowOptions {
   /// The file for bad records, which must not be the one that is read.
   private func badFile(of file: String) throws(CommandFailure) -> String? {
     guard let skipErrors else { return nil }
-    guard !skipErrors.isEmpty, skipErrors != file else {
+    guard !skipErrors.isEmpty, !ImportBadFile.isSame(skipErrors, as: file) else {
       throw CommandFailure(
         ExitStatus.usage, "--skip-errors names no file of its own", at: "--skip-errors",
         next: "name a file that is made for the bad records")

@@ -25,6 +25,14 @@ final class ImportBadFile {
 
   init(_ path: String) { self.path = path }
 
+  /// Whether a path is that of the input, which would be emptied while it is read.
+  static func isSame(_ path: String, as input: String) -> Bool {
+    var (own, other) = (stat(), stat())
+    guard stat(path, &own) == 0 else { return path == input }
+    guard (input == "-" ? fstat(0, &other) : stat(input, &other)) == 0 else { return false }
+    return own.st_dev == other.st_dev && own.st_ino == other.st_ino && other.st_mode & S_IFMT == S_IFREG
+  }
+
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   func add(

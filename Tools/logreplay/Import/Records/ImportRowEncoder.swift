@@ -91,7 +91,7 @@ struct ImportRowEncoder: ~Copyable {
     let draft = AppendDraft(bytesHint: (document?.count ?? 0) + name.count + 64)
     name.withUnsafeBytes { name in
       Self.noDocument.withUnsafeBytes { nothing in
-        rules.metadata.with(document ?? nothing) { metadata in
+        rules.metadata.bytes(of: document ?? nothing).withUnsafeBytes { metadata in
           let kind = document == nil ? ImportRow.Kind.delete : .put
           Self.add(kind.type, name, document ?? nothing, metadata, to: draft)
         }

@@ -20,7 +20,7 @@ final class ImportSync {
   private let badRecords: ImportBadFile?
   private let note: (String) -> Void
   private var encoder: ImportRowEncoder
-  private var progress: ImportProgress
+  private var progress: TransferProgress
   private var report = ImportSyncReport()
 
   /// The number of bad records that are reported one by one; further ones are only counted.
@@ -40,7 +40,7 @@ final class ImportSync {
     encoder = ImportRowEncoder(choices.fields, options: ImportTarget.options)
     report.unit = "\(reader.noun)s"
     report.isDryRun = options.dryRun
-    progress = ImportProgress(unit: report.unit)
+    progress = TransferProgress(unit: report.unit)
   }
 
   func run() throws(CommandFailure) -> ImportSyncReport {
