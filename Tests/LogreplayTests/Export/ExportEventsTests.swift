@@ -78,7 +78,8 @@ struct ExportEventsTests {
     #expect(try names(folder) == ["lines.jsonl", "out.jsonl", "store"])
   }
 
-  @Test func `a reader that has enough is a success, and a disk that is full is not`() async throws {
+  @Test func `fault 123: a reader that has enough is a success, and a disk that is full is not`() async throws
+  {
     let folder = try await sample(4_000)
     let outcome = try await LogreplayProcess(
       [
@@ -100,7 +101,8 @@ struct ExportEventsTests {
   }
 
   @Test
-  func `an export that is killed leaves nothing under the name, and one that is interrupted nothing at all`()
+  func
+    `fault 123: an export that is killed leaves nothing under the name, and one that is interrupted nothing at all`()
     async throws
   {
     let folder = try await sample(4_000)
@@ -120,7 +122,7 @@ struct ExportEventsTests {
     }
   }
 
-  @Test func `an import of events that is killed at any time goes on where it was`() async throws {
+  @Test func `fault 121: an import of events that is killed at any time goes on where it was`() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = StrataSimulation.SeededGenerator(seed: seed)
     let folder = try await sample(3_000)

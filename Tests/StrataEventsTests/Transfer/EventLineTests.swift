@@ -21,7 +21,7 @@ import Testing
     try line(NewEvent("t", in: "a/1", payload: payload))
   }
 
-  @Test func `the text of a document gives its bytes back, or there is none`() throws {
+  @Test func `fault 120: the text of a document gives its bytes back, or there is none`() throws {
     let seed = StrataSimulation.SeededGenerator.testSeed()
     var random = SeededGenerator(seed: seed)
     var exact = 0

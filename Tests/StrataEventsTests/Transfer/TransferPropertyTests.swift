@@ -8,7 +8,9 @@ import StrataSimulation
 import Testing
 
 @Suite struct TransferPropertyTests {
-  @Test func `an empty store that takes all lines of a store has its chain after every event`() async throws {
+  @Test func `fault 120: an empty store that takes all lines of a store has its chain after every event`()
+    async throws
+  {
     let seed = StrataSimulation.SeededGenerator.testSeed()
     var random = StrataSimulation.SeededGenerator(seed: seed)
     for round in 0..<5 {
@@ -63,7 +65,9 @@ import Testing
     }
   }
 
-  @Test func `lines that are missing, repeated, moved or changed are refused, and nothing of them is there`()
+  @Test
+  func
+    `fault 120: lines that are missing, repeated, moved or changed are refused, and nothing of them is there`()
     throws
   {
     let seed = StrataSimulation.SeededGenerator.testSeed()
@@ -101,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `a part of a store is added to another one once, with times, ids and whole appends`()
+  @Test func `fault 121: a part of a store is added to another one once, with times, ids and whole appends`()
     async throws
   {
     let seed = StrataSimulation.SeededGenerator.testSeed()

@@ -8,7 +8,9 @@ import StrataSimulation
 import Testing
 
 @Suite struct TransferStoreTests {
-  @Test func `an order to erase that is open is carried out before the import is done`() async throws {
+  @Test func `fault 122: an order to erase that is open is carried out before the import is done`()
+    async throws
+  {
     let source = SimulatedDisk()
     let store = try EraseTests.store(source)
     try EraseTests.orderWithoutRoom(store, source)
@@ -36,7 +38,7 @@ import Testing
 
   @Test
   func
-    `after a power cut at any call of an import there are the first events, and the next import adds the rest`()
+    `fault 121: after a power cut at any call of an import there are the first events, and the next import adds the rest`()
     throws
   {
     let store = try EraseTests.store(SimulatedDisk())
@@ -91,7 +93,8 @@ import Testing
   }
 
   @Test
-  func `an append of another log is recorded with both of its times, but not before the one ahead of it`()
+  func
+    `fault 120: an append of another log is recorded with both of its times, but not before the one ahead of it`()
     async throws
   {
     let store = EventStore.inMemory(clock: .fixed)
