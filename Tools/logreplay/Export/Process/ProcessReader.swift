@@ -5,7 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
 
-/// The events of an export by a mapping. Each call of `forEach` reads the range anew.
+/// The events of an export by a mapping. Each call of `forEach` reads the range again.
 final class ProcessReader {
   private let request: ExportRequest
   private let selection: ExportSelection?
