@@ -1,4 +1,4 @@
-// Opens the store that a shell writes to, and leaves none of that was made for nothing.
+// Opens the store that a shell writes to, and removes one that was made for nothing.
 
 internal import StrataEvents
 internal import StrataLog
