@@ -13,7 +13,8 @@ enum ImportOwnOutput {
     if case .string? = object["strata"] {
       throw CommandFailure(
         ExitStatus.usage, "these are events that logreplay export has written", at: name,
-        next: "import them as events: logreplay import STORE \(name == "standard input" ? "-" : name) --events")
+        next:
+          "import them as events: logreplay import STORE \(name == "standard input" ? "-" : name) --events")
     }
     func has(_ keys: String...) -> Bool { keys.allSatisfy { object[$0] != nil } }
     if has("specversion", "id", "source", "type") {
