@@ -21,7 +21,7 @@ struct ImportRecordRun {
   ) throws(CommandFailure) -> ImportReport {
     let input = try ImportInput(file)
     // What a file is comes before what it is to become; what a pipe has is waited for only if the options are right.
-    let itsOwn = input.isFile ? try format(of: input) : nil
+    let itsOwn = input.isFile ? try self.format(of: input) : nil
     var choices = try rows.choices(of: file, by: try recordMapping())
     let format = if let itsOwn { itsOwn } else { try self.format(of: input) }
     try checkOptions(of: format)
