@@ -36,11 +36,11 @@ enum TransferStores {
     for number in 0..<appends { _ = try store.log.appendBlocking(makers.append(number)) }
     guard erases else { return store }
     let last = store.head.sequence
-    for _ in 0..<Int.random(in: 0...2, using: &random) {
+    for number in 0..<Int.random(in: 0...2, using: &random) {
       let first = UInt64.random(in: 1...last, using: &random)
       try store.eraseBlocking(
         Erasure(sequences: [first...min(last, first + 3)], because: "at random"))
-      _ = try store.log.appendBlocking(makers.append(appends + Int(first) * 1000))
+      _ = try store.log.appendBlocking(makers.append(appends + number))
     }
     return store
   }
