@@ -24,28 +24,17 @@ enum UnorderedMembers {
   /// A power of two.
   private static let placeCount = 64
 
-  private struct Place: ~Copyable { let address = Atomic<UInt>(0) }
-
-  private struct Places: @unchecked Sendable {
-    let first: UnsafeMutablePointer<Place>
-
-    init(count: Int) {
-      first = .allocate(capacity: count)
-      for place in 0..<count { (first + place).initialize(to: Place()) }
-    }
-  }
-
   /// The addresses of ordered types; 0 where there is none.
-  private static let ordered = Places(count: placeCount)
+  private static let ordered = AtomicAddresses(count: placeCount)
 
   /// The number of items that belong together, where their order says nothing; 0 where it does.
   static func groupSize<Value>(in type: Value.Type) -> UInt8 {
     let address = UInt(bitPattern: ObjectIdentifier(type))
     let hash = address >> 4 ^ address >> 10
-    let place = ordered.first + Int(truncatingIfNeeded: hash & UInt(placeCount - 1))
-    if place.pointee.address.load(ordering: .relaxed) == address { return 0 }
+    let place = ordered[Int(truncatingIfNeeded: hash & UInt(placeCount - 1))]
+    if place.pointee.load(ordering: .relaxed) == address { return 0 }
     if let unordered = type as? any Unordered.Type { return unordered.groupSize }
-    place.pointee.address.store(address, ordering: .relaxed)
+    place.pointee.store(address, ordering: .relaxed)
     return 0
   }
 }

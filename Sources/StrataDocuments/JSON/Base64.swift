@@ -6,10 +6,28 @@ package import StrataBase
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+  /// The length of the text of a number of bytes.
+  private static func length(of count: Int) -> Int { (count + 2) / 3 * 4 }
+
   /// Appends the text of bytes, without quotes. O(n).
   package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout RawBuffer) {
+    let length = length(of: bytes.count)
+    write(bytes, to: text.reserve(length))
+    text.count += length
+  }
+
+  /// Appends the text of bytes, without quotes. O(n).
+  static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    let length = length(of: bytes.count)
+    text += [UInt8](unsafeUninitializedCapacity: length) { target, count in
+      guard let base = target.baseAddress else { return }
+      bytes.withUnsafeBytes { write($0, to: UnsafeMutableRawPointer(base)) }
+      count = length
+    }
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
     alphabet.withUnsafeBufferPointer { alphabet in
-      let target = text.reserve((bytes.count + 2) / 3 * 4)
       var (index, written) = (0, 0)
       func put(_ sextet: UInt32) {
         target.storeBytes(of: alphabet[Int(sextet & 0x3F)], toByteOffset: written, as: UInt8.self)
@@ -30,7 +48,6 @@ package enum Base64 {
         target.storeBytes(of: UInt8(ascii: "="), toByteOffset: written, as: UInt8.self)
         written += 1
       }
-      text.count += written
     }
   }
 

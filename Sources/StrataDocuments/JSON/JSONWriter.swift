@@ -110,7 +110,7 @@ package enum JSONWriter {
     case .string(let value): append(value, to: &bytes)
     case .bytes(let value):
       bytes += "{\"b64\":\"".utf8
-      appendBase64(value, to: &bytes)
+      Base64.append(value, to: &bytes)
       bytes += "\"}".utf8
     case .array, .object, .tagged: assertionFailure("a container is written member by member")
     }
@@ -219,32 +219,6 @@ package enum JSONWriter {
       bytes += byte < 0x10 ? "u000".utf8 : "u001".utf8
       bytes += String(byte & 0x0F, radix: 16).utf8
     default: bytes.append(byte)
-    }
-  }
-
-  /// Base 64 with padding (RFC 4648, section 4).
-  private static func appendBase64(_ value: [UInt8], to bytes: inout [UInt8]) {
-    var index = 0
-    while index < value.count {
-      let group = value[index..<min(index + 3, value.count)]
-      var bits: UInt32 = 0
-      for byte in group { bits = bits << 8 | UInt32(byte) }
-      bits <<= UInt32(8 * (3 - group.count))
-      for position in 0..<4 {
-        let sextet = UInt8(truncatingIfNeeded: bits >> UInt32(18 - 6 * position)) & 0x3F
-        bytes.append(position <= group.count ? base64Character(sextet) : UInt8(ascii: "="))
-      }
-      index += 3
-    }
-  }
-
-  private static func base64Character(_ sextet: UInt8) -> UInt8 {
-    switch sextet {
-    case 0..<26: UInt8(ascii: "A") + sextet
-    case 26..<52: UInt8(ascii: "a") + sextet - 26
-    case 52..<62: UInt8(ascii: "0") + sextet - 52
-    case 62: UInt8(ascii: "+")
-    default: UInt8(ascii: "/")
     }
   }
 }
