@@ -12,8 +12,8 @@ extension EventStore {
   /// and may come in between.
   ///
   /// The sequence is asked for its next element only while less than half of `pendingBytesMax`, and at most 8 MiB, of the
-  /// load is in progress, and while other appends leave room. The load blocks no thread. When it returns or throws, whatever was taken from the sequence is on disk or
-  /// refused.
+  /// load is in progress, and while other appends leave room. The load blocks no thread. When it returns or throws,
+  /// whatever was taken from the sequence is on disk or refused.
   ///
   /// A cancelled load takes no further element, and throws `CancellationError` once what it took is on disk. So does a
   /// sequence that throws end it, with its own error. With ids, the same load can be repeated: what the store has is
@@ -88,20 +88,25 @@ extension EventStore {
     var load = try BulkLoad(into: self, durableEvery: durableEvery)
     defer { reached(load.durable) }
     var ending: (any Error)?
+    /// Whether an error is that of this load, and not of what the sequence does, which may be a load of its own.
+    var isSettling = false
     do {
       try Task.checkCancellation()
       for try await element in elements {
         guard try await step(&load, element) else { break }
         if load.isDue {
+          isSettling = true
           try await settle(&load)
+          isSettling = false
           reached(load.durable)
         }
         await load.run.room(below: load.bytesMax)
         try Task.checkCancellation()
       }
-    } catch let error as LoadError {
-      throw error
-    } catch { ending = error }
+    } catch {
+      if isSettling { throw error }
+      ending = error
+    }
     // What was submitted before comes first, and so does its failure.
     try await settle(&load)
     if let ending { throw ending }

@@ -41,8 +41,13 @@ extension EventImporter {
     report.erasedLeftOut += append.erasedCount
     report.openOrdersLeftOut = UInt64(max(0, openOrders))
     let id = id(of: append)
-    // What was erased since an earlier import makes the append another one.
-    if append.erasedCount > 0, !id.isEmpty, try store.log.index.first(ofID: id) != nil {
+    // What was erased since an earlier import makes the append another one; what is left of it must be there.
+    if append.erasedCount > 0, !id.isEmpty,
+      let known = try store.log.append(withID: id, hasContentOf: append.draft)
+    {
+      guard known.isSame else {
+        throw .idReused(id: String(decoding: id, as: UTF8.self), sequences: known.first...known.last)
+      }
       report.known += 1
       return nil
     }

@@ -133,6 +133,60 @@ import Testing
     #expect(erased.appended == 0 && erased.erasedLeftOut == 1 && erased.known == 15, "\(erased)")
   }
 
+  @Test
+  func `fault 121: events keep their sequences, or the import ends: another caller's append moves none`()
+    throws
+  {
+    let store = try TransferStores.open(SimulatedDisk())
+    for number in 0..<60 { try store.appendBlocking([NewEvent("n", in: "a/1", .int(Int64(number)))]) }
+    let lines = try TransferStores.lines(store).splitLines
+    let other = EventStore.inMemory(clock: .fixed)
+    let importer = try EventImporter(into: other, source: nil)
+    func take(_ lines: some Collection<[UInt8]>) throws {
+      for line in lines {
+        try (line + [0x0A]).lendBytes { bytes throws(StoreError) in try importer.take(bytes) }
+      }
+    }
+    let half = try #require(
+      lines.lastIndex { String(decoding: $0, as: UTF8.self).contains("\"sequence\":30,") })
+    try take(lines[...half])
+    importer.abandon()
+    let before = other.head.sequence
+    #expect(before > 0 && before <= 30)
+    try other.appendBlocking([NewEvent("own", in: "b/1", .int(0))])
+    let error = #expect(throws: StoreError.self) {
+      try take(lines[(half + 1)...])
+      _ = try importer.finish()
+    }
+    #expect(error?.what.contains("another caller appended") == true, "\(String(describing: error))")
+    importer.abandon()
+    #expect(other.head.sequence == before + 1)
+    let report = try TransferStores.take(lines.joinedLines, into: other)
+    #expect(
+      report.relation == .added && report.known == before && report.appended == 60 - before, "\(report)")
+  }
+
+  @Test
+  func `an append whose id the store knows with other content is refused, also if a part of it was erased`()
+    throws
+  {
+    let store = try TransferStores.open(SimulatedDisk())
+    try store.appendBlocking(
+      [NewEvent("a", in: "a/1", .int(1)), NewEvent("b", in: "b/1", .int(2))], id: "order-7")
+    let whole = EventStore.inMemory(clock: .fixed)
+    try whole.appendBlocking([NewEvent("own", in: "c/1", .int(0))])
+    try TransferStores.take(try TransferStores.lines(store), into: whole)
+    try store.eraseBlocking(Erasure(sequences: [1...1], because: "asked to"))
+    let lines = try TransferStores.lines(store)
+    // The store that took it before has what is left of it.
+    #expect(try TransferStores.take(lines, into: whole).known == 1)
+    let other = EventStore.inMemory(clock: .fixed)
+    try other.appendBlocking([NewEvent("b", in: "b/1", .int(3))], id: "order-7")
+    let error = #expect(throws: StoreError.self) { try TransferStores.take(lines, into: other) }
+    #expect(error == .idReused(id: "order-7", sequences: 1...1))
+    #expect(other.head.sequence == 1)
+  }
+
   @Test func `an export ends and begins between appends, and does not begin after its end`() throws {
     let store = EventStore.inMemory(clock: .fixed)
     try store.appendBlocking([NewEvent("a", in: "a/1", .int(1)), NewEvent("b", in: "a/1", .int(2))])
@@ -170,5 +224,12 @@ import Testing
       }
       #expect(error?.what.contains(why) == true, "\(error?.what ?? "")")
     }
+    // The greatest number is no sequence: nothing could come after it.
+    let ends = header.replacing("VERSION", with: "1").replacing("STORE", with: "\(StoreID(low: 1, high: 2))")
+      .replacing(":0,\"through\":0", with: ":\(UInt64.max),\"through\":\(UInt64.max)")
+    let error = #expect(throws: StoreError.self) {
+      try TransferStores.take(Array("\(ends)\n".utf8), into: EventStore.inMemory(clock: .fixed))
+    }
+    #expect(error?.what.contains("no sequence") == true, "\(error?.what ?? "")")
   }
 }
