@@ -8,7 +8,7 @@ import Testing
 
 @testable import logreplay
 
-private let hasBoth = importHasPython && FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")
+private let hasBoth = importHasPython && importHasSQLite
 
 @Suite(.enabled(if: hasBoth, "python3 or sqlite3 is not installed: nothing independent to compare with"))
 struct ImportSQLiteTests {

@@ -122,6 +122,9 @@ func importPython(_ script: String, _ arguments: String...) throws -> String {
 /// Whether there is a Python to compare with.
 let importHasPython = FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
 
+/// Whether there is the program that reads and writes files of SQLite.
+let importHasSQLite = FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")
+
 /// Texts that are easily misread: quotes, line ends, separators, numbers that are none.
 func importHostileText(_ random: inout SeededGenerator) -> String {
   let whole = [

@@ -12,7 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:
-      "Imports JSON, CSV, a SQLite table or a git history, and appends only what the store does not have yet.",
+      "Imports rows, events or a git history, and appends only what the store does not have yet.",
     discussion: ImportHelp.discussion)
 
   @Argument(help: "The store; created if it does not exist.")

@@ -42,7 +42,7 @@ final class OCELSQLWriter {
     file = "\(folder)/log.sqlite"
     do throws(StoreError) {
       child = try ChildProgram(
-        "sqlite3", ["-batch", "-bail", "-init", "/dev/null", file], environment: ChildEnvironment.sqlite,
+        "sqlite3", SQLiteShell.options + [file], environment: ChildEnvironment.sqlite,
         input: .pipe)
     } catch {
       rmdir(folder)
@@ -101,10 +101,11 @@ final class OCELSQLWriter {
         kind == "event" ? "ocel_id TEXT PRIMARY KEY" : "ocel_id TEXT", "ocel_time TIMESTAMP",
       ]
       if kind == "object" { columns.append("ocel_changed_field TEXT") }
-      columns += attributes.map { "\(Self.name($0.name)) \($0.type.columnType)" }
+      columns += attributes.map { "\(SQLText.name($0.name)) \($0.type.columnType)" }
       columns.append("FOREIGN KEY (ocel_id) REFERENCES \(kind) (ocel_id)")
-      try write("CREATE TABLE \(Self.name("\(kind)_\(table)")) (\(columns.joined(separator: ", ")));\n")
-      try write("INSERT INTO \(kind)_map_type VALUES (\(Self.literal(type)), \(Self.literal(table)));\n")
+      try write("CREATE TABLE \(SQLText.name("\(kind)_\(table)")) (\(columns.joined(separator: ", ")));\n")
+      try write(
+        "INSERT INTO \(kind)_map_type VALUES (\(SQLText.literal(type)), \(SQLText.literal(table)));\n")
     }
   }
 
@@ -153,13 +154,13 @@ final class OCELSQLWriter {
   func object(_ object: ProcessObject) throws(CommandFailure) {
     let type = ProcessText(object.type)
     guard let table = objectTables[type], let columns = objectColumns[type] else { return }
-    let id = Self.literal(object.id)
-    try write("INSERT INTO object VALUES (\(id), \(Self.literal(object.type)));\n")
-    let target = Self.name("object_\(table)")
+    let id = SQLText.literal(object.id)
+    try write("INSERT INTO object VALUES (\(id), \(SQLText.literal(object.type)));\n")
+    let target = SQLText.name("object_\(table)")
     let place = "the object \(String(reflecting: object.id))"
     let initial = object.changes.prefix(object.initialCount)
     let time = initial.first?.time ?? 0
-    var row = "INSERT INTO \(target) VALUES (\(id), \(Self.literal(ProcessTimeText.text(time))), NULL"
+    var row = "INSERT INTO \(target) VALUES (\(id), \(SQLText.literal(ProcessTimeText.text(time))), NULL"
     for column in columns {
       let value = initial.first { $0.name.utf8.elementsEqual(column.name.utf8) }?.value ?? .null
       row += ", " + Self.value(try OCELJSONWriter.checked(value, of: column.name, place), column.type)
@@ -169,13 +170,14 @@ final class OCELSQLWriter {
       let type = columns.first { $0.name.utf8.elementsEqual(change.name.utf8) }?.type ?? .mixed
       let value = Self.value(try OCELJSONWriter.checked(change.value, of: change.name, place), type)
       try write(
-        "INSERT INTO \(target) (ocel_id, ocel_time, ocel_changed_field, \(Self.name(change.name))) VALUES (\(id), "
-          + "\(Self.literal(ProcessTimeText.text(change.time))), \(Self.literal(change.name)), \(value));\n")
+        "INSERT INTO \(target) (ocel_id, ocel_time, ocel_changed_field, \(SQLText.name(change.name))) VALUES (\(id), "
+          + "\(SQLText.literal(ProcessTimeText.text(change.time))), \(SQLText.literal(change.name)), \(value));\n"
+      )
     }
     for relation in object.relations {
       try write(
-        "INSERT OR IGNORE INTO object_object VALUES (\(id), \(Self.literal(relation.id)), "
-          + "\(Self.literal(relation.qualifier)));\n")
+        "INSERT OR IGNORE INTO object_object VALUES (\(id), \(SQLText.literal(relation.id)), "
+          + "\(SQLText.literal(relation.qualifier)));\n")
     }
   }
 
@@ -183,9 +185,9 @@ final class OCELSQLWriter {
     let type = ProcessText(event.activity)
     guard let table = eventTables[type], let columns = eventColumns[type] else { return }
     let id = "'\(event.sequence)'"
-    try write("INSERT INTO event VALUES (\(id), \(Self.literal(event.activity)));\n")
+    try write("INSERT INTO event VALUES (\(id), \(SQLText.literal(event.activity)));\n")
     var row =
-      "INSERT INTO \(Self.name("event_\(table)")) VALUES (\(id), \(Self.literal(ProcessTimeText.text(event.time)))"
+      "INSERT INTO \(SQLText.name("event_\(table)")) VALUES (\(id), \(SQLText.literal(ProcessTimeText.text(event.time)))"
     for column in columns {
       let value = try OCELJSONWriter.checked(
         event.attributes[column.name] ?? .null, of: column.name, "event \(event.sequence)")
@@ -194,7 +196,7 @@ final class OCELSQLWriter {
     try write(row + ");\n")
     for object in event.objects {
       try write(
-        "INSERT INTO event_object VALUES (\(id), \(Self.literal(object.id)), \(Self.literal(object.qualifier)));\n"
+        "INSERT INTO event_object VALUES (\(id), \(SQLText.literal(object.id)), \(SQLText.literal(object.qualifier)));\n"
       )
     }
   }
@@ -243,28 +245,6 @@ final class OCELSQLWriter {
 
   // MARK: SQL
 
-  private static func name(_ name: String) -> String { quoted(name, UInt8(ascii: "\"")) }
-
-  /// By bytes: a quote that a combining mark follows is no character of its own, but still a quote.
-  private static func quoted(_ text: String, _ quote: UInt8) -> String {
-    var bytes = [quote]
-    for byte in text.utf8 {
-      if byte == quote { bytes.append(quote) }
-      bytes.append(byte)
-    }
-    bytes.append(quote)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// A text, by its digits where the program would read it as something else, or slowly.
-  private static func literal(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-      return quoted(text, UInt8(ascii: "'"))
-    }
-    let digits = text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return "CAST(x'\(digits)' AS TEXT)"
-  }
-
   /// A boolean is 1 or 0 in a column of booleans, and its name among other values.
   private static func value(_ value: DocumentValue, _ type: ProcessAttributeType) -> String {
     switch value {
@@ -274,7 +254,7 @@ final class OCELSQLWriter {
     // A decimal is not read as the nearest double by every version of SQLite: its bytes are.
     case .double(let number):
       "ieee754_from_blob(x'\(LogPosition.hex(number.bitPattern))')"
-    case .string(let text): literal(text)
+    case .string(let text): SQLText.literal(text)
     default: "NULL"
     }
   }

@@ -103,10 +103,7 @@ final class SQLiteProgram {
     do throws(StoreError) {
       return try ChildProgram(
         "sqlite3",
-        [
-          "-batch", "-bail", "-init", "/dev/null", "-cmd", ".timeout 10000", "-cmd",
-          ImportSQLiteProgram.distrust, path,
-        ] + arguments,
+        SQLiteShell.options + ["-cmd", ".timeout 10000", path] + arguments,
         environment: ChildEnvironment.sqlite, input: input)
     } catch {
       throw CommandFailure(

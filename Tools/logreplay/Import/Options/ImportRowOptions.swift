@@ -71,7 +71,8 @@ struct ImportRowOptions: ParsableArguments, Sendable {
     help: ArgumentHelp(
       "Skip bad records, count them, and write each to this file, with its line and what is wrong.",
       discussion: """
-        A line of JSON for each: {"column":c,"line":n,"record":"…","why":"…"}. A file that is there is replaced.
+        A line of JSON for each: {"column":c,"line":n,"record":"…","why":"…"}. A file that is there is replaced with the first \
+        of them.
         """, valueName: "file"))
   var skipErrors: String?
 

@@ -51,7 +51,7 @@ struct ImportOCELSQLite {
       let table = "\(kind)_\(parts[1])"
       var columns: [(name: String, type: String)] = []
       for column in try names(
-        "SELECT hex(name || char(10) || type) FROM pragma_table_info(\(Self.quoted(table, "'")))")
+        "SELECT hex(name || char(10) || type) FROM pragma_table_info(\(SQLText.literal(table)))")
       {
         let parts = column.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
         guard parts.count == 2 else { throw failure("a column of \(table) has a line feed in its name") }
@@ -91,8 +91,8 @@ struct ImportOCELSQLite {
       \(Self.array(attributes)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
       r.ocel_object_id, 'qualifier', r.ocel_qualifier)) FROM (SELECT * FROM event_object x WHERE \
       x.ocel_event_id = e.ocel_id ORDER BY x.rowid) r))) \
-      FROM event e LEFT JOIN \(Self.quoted(type.table, "\"")) t ON t.ocel_id = e.ocel_id \
-      WHERE e.ocel_type = \(Self.quoted(type.name, "'"))
+      FROM event e LEFT JOIN \(SQLText.name(type.table)) t ON t.ocel_id = e.ocel_id \
+      WHERE e.ocel_type = \(SQLText.literal(type.name))
       """
   }
 
@@ -103,22 +103,22 @@ struct ImportOCELSQLite {
       let value = Self.attribute("t", column.name, time: "t.ocel_time")
       guard hasChanges else { return value }
       return "CASE WHEN t.ocel_changed_field IS NULL OR t.ocel_changed_field = "
-        + "\(Self.quoted(column.name, "'")) THEN \(value) END"
+        + "\(SQLText.literal(column.name)) THEN \(value) END"
     }
     return """
       SELECT json_object('id', o.ocel_id, 'type', o.ocel_type, 'attributes', json((SELECT \
-      json_group_array(\(Self.array(attributes))) FROM \(Self.quoted(type.table, "\"")) t \
+      json_group_array(\(Self.array(attributes))) FROM \(SQLText.name(type.table)) t \
       WHERE t.ocel_id = o.ocel_id)), 'relationships', json((SELECT json_group_array(json_object('objectId', \
       r.ocel_target_id, 'qualifier', r.ocel_qualifier)) FROM object_object r WHERE r.ocel_source_id = o.ocel_id))) \
-      FROM object o WHERE o.ocel_type = \(Self.quoted(type.name, "'"))
+      FROM object o WHERE o.ocel_type = \(SQLText.literal(type.name))
       """
   }
 
   /// An attribute as JSON. A double is the digits of its bits: not every version of SQLite prints a decimal that gives it
   /// back.
   private static func attribute(_ table: String, _ name: String, time: String?) -> String {
-    let column = "\(table).\(quoted(name, "\""))"
-    return "json_object('name', \(quoted(name, "'"))\(time.map { ", 'time', \($0)" } ?? ""), 'real', "
+    let column = "\(table).\(SQLText.name(name))"
+    return "json_object('name', \(SQLText.literal(name))\(time.map { ", 'time', \($0)" } ?? ""), 'real', "
       + "typeof(\(column)) = 'real', 'value', CASE typeof(\(column)) WHEN 'real' THEN hex(ieee754_to_blob(\(column))) "
       + "ELSE \(column) END)"
   }
@@ -187,17 +187,6 @@ struct ImportOCELSQLite {
       names.append(text)
     }
     return names
-  }
-
-  /// By bytes: a quote that a combining mark follows is no character of its own, but still a quote.
-  private static func quoted(_ text: String, _ quote: Character) -> String {
-    let quote = quote.asciiValue ?? 0
-    var bytes = [quote]
-    for byte in text.utf8 {
-      if byte == quote { bytes.append(quote) }
-      bytes.append(byte)
-    }
-    return String(decoding: bytes + [quote], as: UTF8.self)
   }
 
   private func failure(_ what: String) -> CommandFailure {

@@ -8,7 +8,7 @@ internal import StrataTables
 ///
 /// Both are in the order of ids, so each is gone through once, and what is in memory does not grow with them. Documents
 /// are compared by the bytes of their deterministic encoding, as a table does where a row is put into it that it has: so
-/// the order of keys and white space are no difference, and 1 and 1.0 are one.
+/// the order of keys and white space are no difference, and 1 and 1.0 are two values.
 final class ImportSyncPlan {
   /// Rows to put, and rows to delete.
   let puts: ImportSyncSpool

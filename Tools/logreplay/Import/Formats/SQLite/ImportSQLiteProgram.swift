@@ -7,10 +7,6 @@ internal import StrataLog
 ///
 /// The queries here print every value in characters that need no quotes: as `hex`, or as digits.
 final class ImportSQLiteProgram: ImportByteSource {
-  /// Views and triggers of the file call no function that does more than compute: the shell's own functions run programs
-  /// and write files, and before version 3.42 a view may call them.
-  static let distrust = "PRAGMA trusted_schema=OFF;"
-
   private let path: String
   private let child: ChildProgram
 
@@ -21,10 +17,7 @@ final class ImportSQLiteProgram: ImportByteSource {
     do throws(StoreError) {
       child = try ChildProgram(
         "sqlite3",
-        [
-          "-readonly", "-batch", "-bail", "-init", "/dev/null", "-cmd", Self.distrust, "-list", "-noheader",
-          "-separator", " ", file, query,
-        ],
+        SQLiteShell.options + ["-readonly", "-list", "-noheader", "-separator", " ", file, query],
         environment: ChildEnvironment.sqlite)
     } catch {
       throw CommandFailure(

@@ -10,7 +10,7 @@ struct ImportSQLiteTable {
   init(_ path: String, table: String) throws(CommandFailure) {
     self.path = path
     name = table
-    let text = Self.literal(table)
+    let text = SQLText.literal(table)
     let lines = try ImportSQLiteProgram.lines(
       path,
       "SELECT encoding FROM pragma_encoding; "
@@ -55,10 +55,10 @@ struct ImportSQLiteTable {
         next: "there are \(keys.listed)")
     }
     guard fields.mapping?.identity ?? .rows == .rows, let id = keys.position(of: fields.id) else { return }
-    let column = Self.identifier(keys.names[id])
+    let column = SQLText.name(keys.names[id])
     let twice = try ImportSQLiteProgram.lines(
       path,
-      "SELECT count(*) || ' ' || quote(min(\(column))) FROM \(Self.identifier(name)) WHERE \(column) IS NOT NULL "
+      "SELECT count(*) || ' ' || quote(min(\(column))) FROM \(SQLText.name(name)) WHERE \(column) IS NOT NULL "
         + "GROUP BY CAST(\(column) AS TEXT) HAVING count(*) > 1 LIMIT 1")
     guard let first = twice.first, let space = first.firstIndex(of: " ") else { return }
     throw CommandFailure(
@@ -71,17 +71,11 @@ struct ImportSQLiteTable {
   /// The rows, with the type of each value: `n`, `i` and digits, `r` and the bytes of a double, `t` or `b` and bytes.
   var query: String {
     let columns = keys.names.map { name in
-      let column = Self.identifier(name)
+      let column = SQLText.name(name)
       return
         "CASE typeof(\(column)) WHEN 'integer' THEN 'i' || \(column) WHEN 'text' THEN 't' || hex(\(column)) "
         + "WHEN 'null' THEN 'n' WHEN 'real' THEN 'r' || hex(ieee754_to_blob(\(column))) ELSE 'b' || hex(\(column)) END"
     }
-    return "SELECT " + columns.joined(separator: ", ") + " FROM " + Self.identifier(name)
+    return "SELECT " + columns.joined(separator: ", ") + " FROM " + SQLText.name(name)
   }
-
-  private static func identifier(_ name: String) -> String {
-    "\"\(name.replacingBytes("\"", with: "\"\""))\""
-  }
-
-  private static func literal(_ text: String) -> String { "'\(text.replacingBytes("'", with: "''"))'" }
 }

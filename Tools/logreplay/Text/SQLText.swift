@@ -1,8 +1,6 @@
-// Names and values as SQL text that SQLite reads back exactly.
+// Names and texts in SQL that SQLite reads back exactly.
 
-internal import StrataDocuments
-internal import StrataTables
-
+/// Quotes are doubled by bytes: one that a combining mark follows is no character of its own, but still a quote.
 enum SQLText {
   /// Texts with a line feed that are longer are written as hex digits: a shell looks at each line of a statement.
   private static let lineFeedLengthMax = 4096
@@ -31,36 +29,9 @@ enum SQLText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends a value; false, and nothing, for NaN, which SQLite does not have.
-  static func append(_ value: ExportValue?, scratch: inout [UInt8], to bytes: inout [UInt8]) -> Bool {
-    switch value {
-    case nil, .null: bytes += "NULL".utf8
-    case .bool(let value): bytes.append(value ? UInt8(ascii: "1") : UInt8(ascii: "0"))
-    case .int(let number):
-      if number < 0 { bytes.append(UInt8(ascii: "-")) }
-      JSONLine.append(number.magnitude, to: &bytes)
-    case .largeInteger(let digits):
-      bytes.append(0x27)
-      bytes += digits.utf8
-      bytes.append(0x27)
-    case .double(let number):
-      guard !number.isNaN else { return false }
-      SQLReal.append(number, to: &bytes)
-    case .text(let text): append(text: text, to: &bytes)
-    case .ownText(var text): text.withUTF8 { append(text: UnsafeRawBufferPointer($0), to: &bytes) }
-    case .bytes(let content):
-      appendBlob(content, to: &bytes)
-    case .nested:
-      scratch.removeAll(keepingCapacity: true)
-      if let value { ExportJSON.append(value, to: &scratch) }
-      scratch.withUnsafeBytes { append(text: $0, to: &bytes) }
-    }
-    return true
-  }
-
   /// Appends UTF-8 as a text. The shell of SQLite ends a statement at NUL, and reads a carriage return and a line feed as
   /// a line feed: a text with either is written as hex digits.
-  private static func append(text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+  static func append(text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     var hasQuote = false
     var hasLineFeed = false
     for byte in text where byte <= 0x27 {
@@ -94,7 +65,7 @@ enum SQLText {
   }
 
   /// `x'0A1B'`
-  private static func appendBlob(_ content: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+  static func appendBlob(_ content: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "x"))
     bytes.append(0x27)
     for byte in content {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Logs of events that logreplay has written, read by pm4py; and an export of events, read by DuckDB.
 
-    process.py LOGREPLAY LINES    LINES: JSON lines of documents with `incident`, `status`, `group` and `time`
+    check_processes.py LOGREPLAY LINES    LINES: JSON lines of documents with `id`, `status`, `product` and `time`
 
 pm4py's own checks must pass, what it reads must be what the lines say, and what it writes again must come in.
 """
@@ -23,7 +23,7 @@ def main(tool, lines):
     follows = collections.Counter()
     last = {}
     for document in documents:
-        case, status = document["incident"], document["status"]
+        case, status = document["id"], document["status"]
         if case in last:
             follows[last[case], status] += 1
         last[case] = status
@@ -33,11 +33,11 @@ def main(tool, lines):
         assert done.returncode == 0, (arguments, done.stderr)
         return done.stdout
 
-    run("import", "store", lines, "--table", "incident", "--id", "incident", "--time", "time", "--clamp-time")
+    run("import", "store", lines, "--table", "incident", "--id", "id", "--time", "time", "--clamp-time")
     with open("map.json", "w", encoding="utf-8") as file:
         json.dump({"activity": "status", "objects": [
             {"type": "incident", "category": "incident"},
-            {"type": "group", "field": "group", "qualifier": "handled by"}]}, file)
+            {"type": "product", "field": "product", "qualifier": "is about"}]}, file)
     mapping = ["--events", "--mapping", "map.json"]
     run("export", "store", "log.xes", *mapping)
     run("export", "store", "log.json", *mapping, "--format", "ocel")

@@ -21,9 +21,9 @@ struct ImportRecordRun {
   ) throws(CommandFailure) -> ImportReport {
     let input = try ImportInput(file)
     // What a file is comes before what it is to become; what a pipe has is waited for only if the options are right.
-    let itsOwn = input.isFile ? try self.format(of: input) : nil
+    let formatOfFile = input.isFile ? try self.format(of: input) : nil
     var choices = try rows.choices(of: file, by: try recordMapping())
-    let format = if let itsOwn { itsOwn } else { try self.format(of: input) }
+    let format = if let formatOfFile { formatOfFile } else { try self.format(of: input) }
     try checkOptions(of: format)
     let reader = try reader(of: format, input, choices.fields)
     // A pipe given in place of a file is named after its descriptor, and so is the next one.
