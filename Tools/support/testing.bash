@@ -9,9 +9,9 @@ testing=(
 )
 
 # Most modules of tests, and the tools, are not optimised, since that takes much of the time of a build, and they spend
-# theirs in the modules that they test or call. The tests of the log and of tables, which compare all that is left of a
-# damaged or past store with models, would take twice as long, and are. A package cannot say so of a target: the driver
-# calls the compiler through this script instead. It names the compiler by its path, since it is also called without an
+# theirs in the modules that they test or call. The tests of the log, which compare all that is left of a damaged store
+# with models, would take twice as long, and are. A package cannot say so of a target: the driver calls the compiler
+# through this script instead. It names the compiler by its path, since it is also called without an
 # environment.
 compiler=$(swiftc -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1/bin/swift-frontend|p')
 if [ -x "$compiler" ]; then
@@ -20,7 +20,7 @@ if [ -x "$compiler" ]; then
 #!/bin/sh
 for argument; do
   case "\$before \$argument" in
-    "-module-name StrataLogTests" | "-module-name StrataTablesTests") ;;
+    "-module-name StrataLogTests") ;;
     "-module-name "*Tests | "-module-name logreplay" | "-module-name stratabench") set -- "\$@" -Onone ;;
   esac
   before=\$argument

@@ -42,10 +42,7 @@ internal import Testing
     static let shownCount = 5
 
     static func holders(_ disk: SimulatedDisk, in paths: [String]? = nil) -> [String] {
-      (paths ?? disk.paths).filter { path in
-        guard let bytes = disk.contents(path) else { return false }
-        return bytes.indices.contains { bytes[$0] == secret[0] && bytes[$0...].starts(with: secret) }
-      }
+      (paths ?? disk.paths).filter { disk.contents($0).map { $0.contains(bytes: secret) } ?? false }
     }
 
     static func options() -> StoreOptions {

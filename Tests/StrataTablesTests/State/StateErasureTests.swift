@@ -17,11 +17,7 @@ enum SecretStore {
 
   /// The paths of the files that hold the secret.
   static func holders(_ disk: SimulatedDisk) -> [String] {
-    disk.paths.filter { disk.contents($0).map(holdsSecret) ?? false }
-  }
-
-  private static func holdsSecret(_ bytes: [UInt8]) -> Bool {
-    bytes.indices.contains { bytes[$0] == secret[0] && bytes[$0...].starts(with: secret) }
+    disk.paths.filter { disk.contents($0).map { $0.contains(bytes: secret) } ?? false }
   }
 
   static func open(_ disk: SimulatedDisk, closeFoldingMax: Duration = .seconds(60)) throws -> EventStore {

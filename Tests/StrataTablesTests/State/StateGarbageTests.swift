@@ -144,9 +144,12 @@ extension [UInt8] {
   /// The same bytes in another order.
   fileprivate func shuffled(by step: Int) -> [UInt8] {
     var index = step
-    return (0..<count).map { _ in
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
       index = (index &* 1_103_515_245 &+ 12_345) & (count - 1)
-      return self[index]
+      bytes.append(self[index])
     }
+    return bytes
   }
 }

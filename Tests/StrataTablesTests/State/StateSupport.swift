@@ -145,8 +145,11 @@ struct StateEvents {
       Int.random(in: 0..<Int.random(in: 1...Self.lengths.count, using: &random), using: &random)]
     // Some texts can be compressed, some cannot.
     if Bool.random(using: &random) { return .ascii("z", count: count) }
-    return String(
-      decoding: (0..<count).map { _ in UInt8.random(in: 0x21...0x7E, using: &random) }, as: UTF8.self)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    // By hand, since this is where a build without optimisation would spend its time.
+    while bytes.count < count { bytes.append(0x21 + UInt8((random.next() >> 32) % 94)) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   mutating func stream() -> StreamName {
