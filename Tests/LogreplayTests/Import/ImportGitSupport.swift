@@ -234,7 +234,7 @@ extension ImportFolder {
     try before(store)
     let repository = ImportGitRepository(sample.path)
     let history = try ImportGitHistory(
-      repository, head: try repository.resolve(ref), into: store, isShallow: false
+      repository, .firstParents(of: try repository.resolve(ref)), into: store, isShallow: false
     ) { [notes] note in notes.withLock { $0.append(note) } }
     return try history.importAll()
   }

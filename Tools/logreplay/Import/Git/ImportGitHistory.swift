@@ -4,27 +4,40 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
 
-/// Imports the commits along first parents that the store does not have yet.
+/// Which commits of a repository are imported.
+enum ImportGitScope {
+  /// Those along first parents up to this commit, given by its full hash.
+  case firstParents(of: String)
+  /// Those of all refs.
+  case all
+}
+
+/// Imports the commits along first parents that the store does not have yet, or those of all refs.
 ///
-/// The last commit that the store has must be in this history. If it is not along first parents, as after a pull that
-/// merged it, the first commit along them that has it in its own history is compared with it, and the import goes on
-/// from there.
+/// Of all refs, each commit comes after its parents, and otherwise in the order of the committers' times; each is compared
+/// with the one before it in the store, whichever ref that is of.
+///
+/// Along first parents, the last commit that the store has must be in this history. If it is not along them, as after a
+/// pull that merged it, the first commit along them that has it in its own history is compared with it, and the import
+/// goes on from there.
 final class ImportGitHistory {
   /// What is to be imported.
   private enum Plan {
     /// The head is in the history of this commit, the last one of the store.
-    case nothing(last: String)
+    case nothing(last: String, head: String)
     /// The commits along first parents after this one; nil for all.
-    case after(String?)
+    case after(String?, head: String)
     /// The first of them that has the store's last commit in its history, and those after it.
-    case merge(String, comparedWith: String)
+    case merge(String, comparedWith: String, head: String)
+    /// These, each compared with the one before it.
+    case each([String])
   }
 
   /// The most commits without appends that are recorded one by one with the merge that they came with.
   private static let othersMax = 1000
 
   private let repository: ImportGitRepository
-  private let head: String
+  private let scope: ImportGitScope
   private let store: EventStore
   private let run: AppendRun
   private let isShallow: Bool
@@ -45,11 +58,11 @@ final class ImportGitHistory {
   private var unfinished: String?
 
   init(
-    _ repository: ImportGitRepository, head: String, into store: EventStore, isShallow: Bool,
+    _ repository: ImportGitRepository, _ scope: ImportGitScope, into store: EventStore, isShallow: Bool,
     note: @escaping (String) -> Void
   ) throws(CommandFailure) {
     self.repository = repository
-    self.head = head
+    self.scope = scope
     self.store = store
     self.isShallow = isShallow
     self.note = note
@@ -64,14 +77,15 @@ final class ImportGitHistory {
     var problem: CommandFailure?
     do throws(CommandFailure) {
       switch plan {
-      case .nothing(let last) where last == head: break
-      case .nothing(let last):
+      case .nothing(let last, let head) where last == head: break
+      case .nothing(let last, let head):
         note(
           "logreplay: \(head) is in the history of \(last), which the store has: there is nothing to import")
-      case .after: try readAll()
-      case .merge(let hash, let last):
+      case .after(_, let head): try readAll(to: head)
+      case .merge(let hash, let last, let head):
         try take(try merge(hash, comparedWith: last))
-        try readAll()
+        try readAll(to: head)
+      case .each(let hashes): try readEach(hashes)
       }
     } catch { problem = error }
     let outcome = run.drain()
@@ -107,24 +121,34 @@ final class ImportGitHistory {
   private func plan() throws(CommandFailure) -> Plan {
     let line = try ImportGitLine(store)
     unfinished = line.unfinished
-    guard let last = line.last else {
-      count = UInt64(try repository.answer(["rev-list", "--first-parent", "--count", head, "--"]) ?? "") ?? 0
-      return .after(nil)
-    }
-    (base, time) = (last.hash, last.time)
+    if let last = line.last { (base, time) = (last.hash, last.time) }
     report.read = UInt64(line.commits.count)
     count = report.read
+    switch scope {
+    case .firstParents(let head): return try plan(line, head: head)
+    case .all:
+      let hashes = try newCommits(besides: line)
+      count += UInt64(hashes.count)
+      return .each(hashes)
+    }
+  }
+
+  private func plan(_ line: ImportGitLine, head: String) throws(CommandFailure) -> Plan {
+    guard let last = line.last else {
+      count = UInt64(try repository.answer(["rev-list", "--first-parent", "--count", head, "--"]) ?? "") ?? 0
+      return .after(nil, head: head)
+    }
     let isBefore = try repository.isCommit(head, in: last.hash)
     let isAfter = isBefore ? true : try repository.isCommit(last.hash, in: head)
     guard isAfter else {
       throw try line.otherHistory(than: head, in: repository)
     }
     try line.check(in: repository)
-    if isBefore { return .nothing(last: last.hash) }
-    let (new, parent) = try newCommits(after: last.hash)
+    if isBefore { return .nothing(last: last.hash, head: head) }
+    let (new, parent) = try newCommits(after: last.hash, to: head)
     guard parent != last.hash else {
       count += UInt64(new.count)
-      return .after(last.hash)
+      return .after(last.hash, head: head)
     }
     // All commits after the first that has it in its history have it too.
     var (low, high) = (0, new.count - 1)
@@ -133,12 +157,42 @@ final class ImportGitHistory {
       if try repository.isCommit(last.hash, in: new[middle]) { high = middle } else { low = middle + 1 }
     }
     count += UInt64(new.count - low)
-    return .merge(new[low], comparedWith: last.hash)
+    return .merge(new[low], comparedWith: last.hash, head: head)
+  }
+
+  /// The commits of all refs that the store does not have, each after its parents.
+  private func newCommits(besides line: ImportGitLine) throws(CommandFailure) -> [String] {
+    if let last = line.last, try repository.answer(["cat-file", "-t", last.hash]) != "commit" {
+      throw CommandFailure(
+        ExitStatus.corrupt,
+        "the repository does not have \(last.hash), the last commit of the store: there is nothing to compare the next one with",
+        at: repository.path, next: "import another repository, or one that was rewritten, into a new store")
+    }
+    let known = Set(line.commits.map(\.hash))
+    let child = try repository.start(["rev-list", "--all", "--date-order", "--reverse"])
+    let lines = ImportPieces(child, separator: 0x0A, of: repository)
+    var hashes: [String] = []
+    while let bytes = try lines.next() {
+      let hash = String(decoding: bytes, as: UTF8.self)
+      if !known.contains(hash) { hashes.append(hash) }
+    }
+    try repository.finish(child)
+    guard !hashes.isEmpty || line.last != nil else {
+      throw CommandFailure(
+        ExitStatus.notFound, "the repository has no commits", at: repository.path, next: "check the path")
+    }
+    // A commit of several appends that was interrupted comes first, whatever came to the refs since.
+    if let unfinished, let index = hashes.firstIndex(where: { $0.hasPrefix(unfinished) }) {
+      hashes.insert(hashes.remove(at: index), at: 0)
+    }
+    return hashes
   }
 
   /// The commits along first parents that are not in the history of a commit, oldest first, and the first parent of the
   /// oldest.
-  private func newCommits(after last: String) throws(CommandFailure) -> (hashes: [String], parent: String?) {
+  private func newCommits(after last: String, to head: String) throws(CommandFailure) -> (
+    hashes: [String], parent: String?
+  ) {
     let child = try repository.start([
       "rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", "^" + last, head, "--",
     ])
@@ -178,7 +232,17 @@ final class ImportGitHistory {
 
   // MARK: Commits
 
-  private func readAll() throws(CommandFailure) {
+  private func readEach(_ hashes: [String]) throws(CommandFailure) {
+    for begin in stride(from: 0, to: hashes.count, by: ImportGitBatch.countMax) {
+      let part = hashes[begin..<min(hashes.count, begin + ImportGitBatch.countMax)]
+      let batch = try ImportGitBatch(part, after: base, in: repository)
+      while let commit = try batch.next() {
+        guard try take(commit) else { return }
+      }
+    }
+  }
+
+  private func readAll(to head: String) throws(CommandFailure) {
     let log = try ImportGitLog(repository, from: base, to: head)
     while let commit = try log.next() {
       guard commit.parents.first == base || base == nil else {

@@ -1,5 +1,8 @@
 // Reads the output of `git log --raw -z` commit by commit.
 
+internal import StrataBase
+internal import StrataLog
+
 /// One commit, with the paths that differ from its first parent's tree.
 struct ImportGitCommit: Equatable {
   var hash = ""
@@ -48,11 +51,11 @@ final class ImportGitLog {
     "%P", "%T", "%an", "%ae", "%at", "%ad", "%cn", "%ce", "%ct", "%cd", "%s",
   ]
   /// A time is printed as it is in the commit: in any other form, git ends at the first that its calendar lacks.
-  private static let format = [
+  static let format = [
     "--date=raw", "--no-color", "--no-notes", "--no-mailmap", "--no-decorate", "--encoding=UTF-8",
     "--format=tformat:commit %H" + fields.map { "%x00" + $0 }.joined(),
   ]
-  private static let raw = [
+  static let raw = [
     "--raw", "-r", "-z", "--root", "--no-renames", "--no-abbrev", "--no-relative", "--ignore-submodules=none",
     "-O/dev/null", "--no-ext-diff", "--no-textconv", "--no-color",
   ]
@@ -76,11 +79,23 @@ final class ImportGitLog {
     pieces = ImportPieces(child, separator: 0, of: repository)
   }
 
-  /// Reads the output of a child that prints one commit, or the changes of one.
-  private init(_ repository: ImportGitRepository, _ arguments: [String]) throws(CommandFailure) {
+  /// Reads the output of a child that prints chosen commits, or the changes of some.
+  ///
+  /// - Parameter lines: what the child gets as its input, no more than a pipe holds.
+  init(
+    _ repository: ImportGitRepository, _ arguments: [String], lines: String? = nil
+  ) throws(CommandFailure) {
     self.repository = repository
-    child = try repository.start(arguments)
+    child = try repository.start(arguments, input: lines == nil ? .nothing : .pipe)
     pieces = ImportPieces(child, separator: 0, of: repository)
+    guard let lines, let input = child.takeInput() else { return }
+    do throws(StoreError) {
+      try Array(lines.utf8).lendBytes { bytes throws(StoreError) in try input.write(bytes) }
+    } catch {
+      try repository.finish(child)
+      throw repository.failure(error)
+    }
+    input.close()
   }
 
   /// One commit, with the paths that differ from the tree of another one than its first parent.
@@ -143,6 +158,28 @@ final class ImportGitLog {
     return changes
   }
 
+  /// The changes of the next commit that `diff-tree --stdin` prints, after its hash.
+  func changes(of hash: String) throws(CommandFailure) -> [ImportGitChange] {
+    var changes: [ImportGitChange] = []
+    do throws(CommandFailure) {
+      let begin = if let header { header } else { try pieces.next() }
+      header = nil
+      guard let begin, begin.elementsEqual(hash.utf8) else { throw notUnderstood }
+      while let piece = try pieces.next() {
+        guard piece.first == UInt8(ascii: ":") else {
+          header = piece
+          return changes
+        }
+        changes.append(try readChange(piece))
+      }
+    } catch {
+      try repository.finish(child)
+      throw error
+    }
+    try repository.finish(child)
+    return changes
+  }
+
   private func readHeader(_ begin: [UInt8]) throws(CommandFailure) -> ImportGitCommit {
     var texts: [String] = []
     for _ in Self.fields {
@@ -172,7 +209,7 @@ final class ImportGitLog {
     return ImportGitChange(mode: isGone ? nil : String(parts[1]), blob: String(parts[3]), path: path)
   }
 
-  private var notUnderstood: CommandFailure {
+  var notUnderstood: CommandFailure {
     CommandFailure(
       ExitStatus.inputOutput, "git printed unexpected output", at: repository.path,
       next: "check that git is 2.31 or later, and run git fsck there")

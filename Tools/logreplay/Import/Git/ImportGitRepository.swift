@@ -54,6 +54,13 @@ struct ImportGitRepository {
     let hash = String(decoding: line, as: UTF8.self)
     guard end == .code(0), ImportGitHash.isOne(hash.utf8) else {
       let complaint = child.complaint
+      if !name.hasPrefix("-"), let kind = try answer(["cat-file", "-t", name + "^{}"]), kind != "commit" {
+        throw CommandFailure(
+          ExitStatus.notFound, "\(PeopleText.printable(name)) is a \(kind), and no commit: it has no history",
+          at: path,
+          next:
+            "name a branch, a commit or a tag of one with --ref, or take the commits of all refs with --all")
+      }
       throw CommandFailure(
         ExitStatus.notFound,
         complaint.isEmpty ? "the repository has no commit \(name)" : "git cannot read it: \(complaint)",

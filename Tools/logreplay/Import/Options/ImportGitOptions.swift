@@ -7,9 +7,16 @@ struct ImportGitOptions: ParsableArguments, Sendable {
   @Option(help: "git: the branch, tag or commit whose history to import. Default: HEAD.")
   var ref: String?
 
+  @Flag(
+    help: """
+      git: import the commits of all refs, by their dates and after their parents. Each append is what differs from the \
+      commit before it in the store, so that the state after it is that commit's tree.
+      """)
+  var all = false
+
   @Flag(help: "git: import a shallow clone: its first commit includes all before it.")
   var shallow = false
 
   /// Whether any of them is given.
-  var isGiven: Bool { ref != nil || shallow }
+  var isGiven: Bool { ref != nil || all || shallow }
 }

@@ -71,6 +71,9 @@ enum ImportHelp {
     changes too much for one append becomes several, HASH.1, HASH.2 and so on, of which the last has the id HASH; \
     head~N and bisect count them as one.
 
+    With --all each commit of any ref is one append, after its parents and otherwise by date, of what differs from \
+    the commit before it in the store. That one is in "comparedWith" if it is not the first parent.
+
     The time of an append is the committer's, also where it is before that of the commit before. Where git cannot \
     read it, or it is not from 1970 to 2262, it is that of the commit before, and git.commit has the line as \
     "committerLine".

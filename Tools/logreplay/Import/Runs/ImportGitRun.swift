@@ -23,8 +23,14 @@ struct ImportGitRun {
           + "--time-slack, --clamp-time and the other options of records do not apply to git",
         next: "leave them out: a repository's files become the table file, with their paths as ids")
     }
+    guard !options.all || options.ref == nil else {
+      throw CommandFailure(
+        ExitStatus.usage, "--all takes the commits of all refs, and --ref those of one", at: "--ref",
+        next: "give one of them")
+    }
     let repository = ImportGitRepository(file)
-    let head = try repository.resolve(options.ref ?? "HEAD")
+    let scope: ImportGitScope =
+      options.all ? .all : .firstParents(of: try repository.resolve(options.ref ?? "HEAD"))
     let isShallow = try repository.isShallow()
     guard options.shallow || !isShallow else {
       throw CommandFailure(
@@ -37,7 +43,7 @@ struct ImportGitRun {
     // A commit is one append up to the limit of the format.
     storeOptions.appendSizeMax = FormatLimits.rawLengthMax - AppendDraft.headLengthMax
     return try target.withStore(storeOptions) { store throws(CommandFailure) in
-      try ImportGitHistory(repository, head: head, into: store, isShallow: isShallow, note: note).importAll()
+      try ImportGitHistory(repository, scope, into: store, isShallow: isShallow, note: note).importAll()
     }
   }
 }
