@@ -38,6 +38,7 @@ struct ImportOCEL {
       throw ImportOCELProblem("has two attributes \(String(reflecting: attribute.name))")
     }
     eventCount += 1
+    objects.add(event: event.id)
     try add(time, ["e": value], number: 1 << 62 | eventCount)
   }
 
@@ -89,10 +90,30 @@ struct ImportOCEL {
 
   /// Ends taking: checks every element, so that nothing is appended of a log with a bad one.
   mutating func end() throws(CommandFailure) {
-    do throws(ImportOCELProblem) { try objects.end() } catch {
+    do throws(ImportOCELProblem) {
+      if let twice = try objects.end() {
+        let id = try id(of: twice).map { " " + String(reflecting: $0) } ?? ""
+        throw ImportOCELProblem("has two \(twice.isEvent ? "events" : "objects") with one id\(id)")
+      }
+    } catch {
       throw refused("the log \(error.what)")
     }
     try forEach { _ in }
+  }
+
+  /// The id that has a hash; nil if it cannot be read again.
+  private func id(of twice: (hash: UInt64, isEvent: Bool)) throws(ImportOCELProblem) -> String? {
+    var found: String?
+    do throws(CommandFailure) {
+      try lines.forEach { bytes throws(CommandFailure) in
+        guard found == nil, let record = try? DocumentValue(cbor: bytes),
+          let id = (twice.isEvent ? record["e"]?["id"] : record["o"])?.processName,
+          ImportOCELObjects.hash(id) == twice.hash
+        else { return }
+        found = id
+      }
+    } catch { throw ImportOCELProblem("cannot be sorted: \(error.what)") }
+    return found
   }
 
   /// Calls the body with each line, in the order of time.

@@ -16,22 +16,74 @@ struct ImportOCELSQLite {
     where !tables.contains(table) {
       throw failure("the database has no table \(table): it is no log in OCEL 2.0")
     }
-    // What another table does not have would be left out by the joins below.
-    for kind in ["event", "object"] {
-      let lost = try names(
-        "SELECT hex(ocel_id) FROM \(kind) WHERE ocel_type NOT IN (SELECT ocel_type FROM \(kind)_map_type) LIMIT 1"
-      )
-      if let id = lost.first {
-        throw failure("the \(kind) \(String(reflecting: id)) has a type without a table")
-      }
-    }
+    for kind in ["event", "object"] { try checkTypes(of: kind) }
+    try checkRelations()
     for type in try types("object") {
+      try checkRows(of: type, "object")
       try declare(type, log: &log.objectTypes)
       try forEach(objects(of: type)) { value throws(ImportOCELProblem) in try log.take(object: value) }
     }
     for type in try types("event") {
+      try checkRows(of: type, "event")
       try declare(type, log: &log.eventTypes)
       try forEach(events(of: type)) { value throws(ImportOCELProblem) in try log.take(event: value) }
+    }
+  }
+
+  // MARK: What the joins would leave out
+
+  /// Throws for a type without a name or a table, one that comes twice, and an element of a type that is not there. A
+  /// comparison with NULL is neither true nor false, so NULL is looked for by itself.
+  private func checkTypes(of kind: String) throws(CommandFailure) {
+    let map = "\(kind)_map_type"
+    let nameless = try names(
+      "SELECT hex('a' || coalesce(ocel_type, '')) FROM \(map) WHERE ocel_type IS NULL OR ocel_type_map IS NULL LIMIT 1"
+    )
+    if let type = nameless.first?.dropFirst() {
+      throw failure(
+        type.isEmpty
+          ? "\(map) has a row without a type (NULL)"
+          : "\(map) has no table (NULL) for the type \(String(reflecting: String(type)))")
+    }
+    let twice = try names(
+      "SELECT hex(ocel_type) FROM \(map) GROUP BY ocel_type HAVING count(*) > 1 LIMIT 1")
+    if let type = twice.first { throw failure("\(map) has the type \(String(reflecting: type)) twice") }
+    let lost = try names(
+      "SELECT hex('a' || coalesce(ocel_id, '')) FROM \(kind) WHERE ocel_id IS NULL OR ocel_type IS NULL "
+        + "OR ocel_type NOT IN (SELECT ocel_type FROM \(map)) LIMIT 1")
+    guard let id = lost.first?.dropFirst() else { return }
+    throw failure(
+      id.isEmpty
+        ? "the table \(kind) has a row without an id (NULL)"
+        : "the \(kind) \(String(reflecting: String(id))) has no type, or a type without a table")
+  }
+
+  /// Throws for a row of a type's table that belongs to no element of the type.
+  private func checkRows(of type: OneType, _ kind: String) throws(CommandFailure) {
+    let lost = try names(
+      "SELECT hex('a' || coalesce(ocel_id, '')) FROM \(SQLText.name(type.table)) WHERE ocel_id IS NULL OR "
+        + "ocel_id NOT IN (SELECT ocel_id FROM \(kind) WHERE ocel_type = \(SQLText.literal(type.name))) LIMIT 1"
+    )
+    guard let id = lost.first?.dropFirst() else { return }
+    throw failure(
+      "the table \(String(reflecting: type.table)) has a row of "
+        + (id.isEmpty ? "no id (NULL)" : String(reflecting: String(id)))
+        + ", and the table \(kind) has no such \(kind) of the type \(String(reflecting: type.name))")
+  }
+
+  /// Throws for a relation of something that is not there.
+  private func checkRelations() throws(CommandFailure) {
+    for (table, column, kind) in [
+      ("event_object", "ocel_event_id", "event"), ("object_object", "ocel_source_id", "object"),
+    ] {
+      let lost = try names(
+        "SELECT hex('a' || coalesce(\(column), '')) FROM \(table) WHERE \(column) IS NULL "
+          + "OR \(column) NOT IN (SELECT ocel_id FROM \(kind) WHERE ocel_id IS NOT NULL) LIMIT 1")
+      guard let id = lost.first?.dropFirst() else { continue }
+      throw failure(
+        id.isEmpty
+          ? "\(table) has a row without \(column) (NULL)"
+          : "\(table) names the \(kind) \(String(reflecting: String(id))), which is not there")
     }
   }
 

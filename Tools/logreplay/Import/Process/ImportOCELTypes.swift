@@ -44,7 +44,7 @@ struct ImportOCELTypes {
   }
 }
 
-/// The objects of a log, by the hashes of their ids: 24 bytes of memory for each.
+/// The objects of a log, by the hashes of their ids: 24 bytes of memory for each. Of the events, 8 bytes for each.
 ///
 /// An event names objects by their ids alone, and the type of an object is its table. Two ids with one hash would be
 /// taken for one id that comes twice, and the log refused.
@@ -53,6 +53,10 @@ struct ImportOCELObjects {
   private var numbers: [ProcessText: UInt32] = [:]
   private var types: [(id: UInt64, type: UInt32)] = []
   private var streams: [UInt64] = []
+  private var events: [UInt64] = []
+
+  /// Adds an event, of which only the id counts.
+  mutating func add(event id: String) { events.append(Self.hash(id)) }
 
   mutating func add(_ id: String, type: String) throws(ImportOCELProblem) {
     guard !type.utf8.contains(UInt8(ascii: "/")), type.utf8.first != UInt8(ascii: "$") else {
@@ -69,18 +73,22 @@ struct ImportOCELObjects {
     streams.append(Self.hash(Self.stream(of: id, type: type)))
   }
 
-  /// Ends adding. Throws if two objects are one.
-  mutating func end() throws(ImportOCELProblem) {
+  /// Ends adding. Returns the hash of an id that two events have, or two objects; throws if two objects are one row.
+  mutating func end() throws(ImportOCELProblem) -> (hash: UInt64, isEvent: Bool)? {
     types.sort { $0.id < $1.id }
     streams.sort()
+    events.sort()
+    defer { events = [] }
+    for (one, next) in zip(events, events.dropFirst()) where one == next { return (one, true) }
     for (one, next) in zip(types, types.dropFirst()) where one.id == next.id {
-      throw ImportOCELProblem("has two objects with one id")
+      return (one.id, false)
     }
     for (one, next) in zip(streams, streams.dropFirst()) where one == next {
       throw ImportOCELProblem(
         "has two objects that would be one row: the id of one is that of the other after TYPE/")
     }
     streams = []
+    return nil
   }
 
   /// The type of an object; nil if there is none with this id.
@@ -99,5 +107,5 @@ struct ImportOCELObjects {
     id.utf8.elementsEqual(type.utf8) || id.utf8.starts(with: "\(type)/".utf8) ? id : "\(type)/\(id)"
   }
 
-  private static func hash(_ text: String) -> UInt64 { XXH64.of(Array(text.utf8)) }
+  static func hash(_ text: String) -> UInt64 { XXH64.of(Array(text.utf8)) }
 }
