@@ -15,6 +15,17 @@ enum SQLText {
     bytes.append(0x22)
   }
 
+  /// Whether the shell of SQLite would read another name from its standard input: of a carriage return and a line feed it
+  /// reads the line feed, and a name has no other form.
+  static func losesBytes(name: String) -> Bool {
+    var last: UInt8 = 0
+    for byte in name.utf8 {
+      if last == 0x0D, byte == 0x0A { return true }
+      last = byte
+    }
+    return false
+  }
+
   static func name(_ name: String) -> String {
     var bytes: [UInt8] = []
     append(name: name, to: &bytes)

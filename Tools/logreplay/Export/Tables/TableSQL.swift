@@ -44,10 +44,12 @@ struct TableSQL {
       ? "is empty"
       : name.utf8.contains(0)
         ? "contains NUL"
-        : lower.hasPrefix("sqlite_")
-          ? "begins with sqlite_, which SQLite keeps for itself"
-          : lower.hasPrefix(SQLiteMark.table)
-            ? "begins with \(SQLiteMark.table), as that in which exports are noted" : nil
+        : SQLText.losesBytes(name: name)
+          ? "has a carriage return before a line feed, which sqlite3 drops"
+          : lower.hasPrefix("sqlite_")
+            ? "begins with sqlite_, which SQLite keeps for itself"
+            : lower.hasPrefix(SQLiteMark.table)
+              ? "begins with \(SQLiteMark.table), as that in which exports are noted" : nil
     guard let why else { return }
     throw CommandFailure(
       ExitStatus.usage, "the name \(String(reflecting: name)) cannot be that of a table: it \(why)",
@@ -55,7 +57,7 @@ struct TableSQL {
   }
 
   /// Throws if the columns cannot be those of a table: SQLite has a limit for their number, does not tell upper from
-  /// lower case in ASCII, and has no NUL in names.
+  /// lower case in ASCII, and has no NUL in names; its program drops a carriage return before a line feed.
   func checkColumns() throws(CommandFailure) {
     let next = "choose fields with --fields, or export JSON lines"
     guard columns.names.count <= Self.columnCountMax else {
@@ -71,6 +73,13 @@ struct TableSQL {
         throw CommandFailure(
           ExitStatus.corrupt,
           "the field \(String(reflecting: name)) contains NUL, which no column's name has",
+          at: columns.table, next: next)
+      }
+      guard !SQLText.losesBytes(name: name) else {
+        throw CommandFailure(
+          ExitStatus.corrupt,
+          "the field \(String(reflecting: name)) has a carriage return before a line feed, and the program sqlite3 "
+            + "would drop it",
           at: columns.table, next: next)
       }
       if let other = known.updateValue(name, forKey: Array(name.asciiLowercased.utf8)) {

@@ -91,13 +91,14 @@ struct XMLReader {
       throw broken("more than \(Self.depthMax) elements inside each other")
     }
     var attributes: [(name: String, value: String)] = []
+    var names: Set<ProcessText> = []
     while true {
       let spaces = rest.prefix { Self.isSpace($0) }.count
       rest = rest.dropFirst(spaces)
       if rest.isEmpty { break }
       guard spaces > 0 else { throw broken("a tag of \(String(reflecting: name)) that is no XML") }
       let attribute = try takeName(&rest)
-      guard !attributes.contains(where: { $0.name.utf8.elementsEqual(attribute.utf8) }) else {
+      guard names.insert(ProcessText(attribute)).inserted else {
         throw broken("the attribute \(String(reflecting: attribute)) comes twice in one tag")
       }
       attributes.append((attribute, try takeValue(&rest, of: attribute)))

@@ -9,16 +9,28 @@ internal import StrataLog
 final class ImportSQLiteProgram: ImportByteSource {
   private let path: String
   private let child: ChildProgram
+  /// The longest query that is an argument. Linux takes 128 KiB; a longer one, as that of a table with hundreds of columns,
+  /// goes to standard input.
+  private static let argumentLengthMax = 64 << 10
 
   /// - Parameter path: the database file.
   init(_ path: String, _ query: String) throws(CommandFailure) {
     self.path = path
     let file = PosixFileSystem().absolutePath(path)
+    let isLong = query.utf8.count > Self.argumentLengthMax
+    // Of the lines of its standard input the program drops carriage returns at the end.
+    guard !isLong || !SQLText.losesBytes(name: query) else {
+      throw CommandFailure(
+        ExitStatus.corrupt,
+        "a name has a carriage return before a line feed, which sqlite3 does not read in a table of that many columns",
+        at: path, next: "rename it: ALTER TABLE … RENAME …, or make a view with fewer columns")
+    }
     do throws(StoreError) {
       child = try ChildProgram(
         "sqlite3",
-        SQLiteShell.options + ["-readonly", "-list", "-noheader", "-separator", " ", file, query],
-        environment: ChildEnvironment.sqlite)
+        SQLiteShell.options + ["-readonly", "-list", "-noheader", "-separator", " ", file]
+          + (isLong ? [] : [query]),
+        environment: ChildEnvironment.sqlite, input: isLong ? .pipe : .nothing)
     } catch {
       throw CommandFailure(
         ExitStatus.inputOutput,
@@ -29,6 +41,10 @@ final class ImportSQLiteProgram: ImportByteSource {
         next: error.systemCode == SystemErrorCode.notFound
           ? "install the package sqlite3" : ChildProgram.nextStep(after: error, starting: "sqlite3"))
     }
+    guard let input = child.takeInput() else { return }
+    // The program reads a statement to its end before it prints anything. If it ends before, `finish` says why.
+    Array((query + ";\n").utf8).withUnsafeBytes { bytes in try? input.write(bytes) }
+    input.close()
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFailure) -> Int {
