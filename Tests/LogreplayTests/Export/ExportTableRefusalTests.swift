@@ -171,4 +171,48 @@ struct ExportTableRefusalTests {
     #expect(outcome.output == "id,e,n,t,u,v,w,m\na,\"\",null,\"12\",12,\"true\",true,\n", "\(outcome)")
     #expect(outcome.errors.contains("no row has a field m"))
   }
+
+  @Test(arguments: ["0", "-1.5", "1e3", "true", "false", "NaN", "-Infinity", "[", "{}", "0x1"])
+  func `a text for null that is a value is refused, since both would be one`(text: String) async throws {
+    let folder = try await Self.folder([("a", ["n": .null, "u": 0])])
+    let error = try await Self.failure(folder, "t.csv", "--null=\(text)", code: ExitStatus.usage)
+    #expect(error.contains("null would be written as another value is"), "\(error)")
+  }
+
+  @Test func `what null is written as is no value of the table`() async throws {
+    let folder = try await Self.folder([("a", ["n": .null, "t": "\\N", "u": 0])])
+    for text in ["\\N", "NULL", "none", "-"] {
+      let outcome = try await LogreplayProcess.run(
+        "export", folder.store, "-", "--format", "csv", "--table", "t", "--null=\(text)")
+      let quoted = text == "\\N" ? "\"\\N\"" : "\\N"
+      #expect(outcome.output == "id,n,t,u\na,\(text),\(quoted),0\n", "\(outcome)")
+    }
+  }
+
+  @Test func `a carriage return in a field's name is kept in CSV, and in SQLite except before a line feed`()
+    async throws
+  {
+    for (name, isInSQLite) in [
+      ("a\rb", true), ("\r", true), ("b\r", true), ("\r\na", false), ("a\r\n", false),
+    ] {
+      var fields: DocumentObject = ["id": "x"]
+      fields[name] = 7
+      let folder = try await Self.folder([("x", fields)])
+      for form in ["csv", "tsv"] + (isInSQLite ? ["db"] : []) {
+        let file = folder.file("t.\(form)")
+        let outcome = try await LogreplayProcess.shell(
+          #"""
+          "$0" export "$1" "$2" --table t; "$0" import "$2.store" "$2" --table t --id id
+          "$0" export "$2.store" - --format jsonl --table t > "$2.new"; "$0" export "$1" - --format jsonl --table t > "$2.old"
+          cmp "$2.old" "$2.new"
+          """#, folder.store, file)
+        #expect(outcome.code == 0, "\(name.debugDescription) as \(form): \(outcome)")
+      }
+      guard !isInSQLite else { continue }
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "support.strata" }
+        .forEach { try FileManager.default.removeItem(atPath: folder.file($0)) }
+      let error = try await Self.failure(folder, "t.db")
+      #expect(error.contains("carriage return before a line feed"), "\(error)")
+    }
+  }
 }

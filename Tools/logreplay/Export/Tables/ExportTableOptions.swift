@@ -29,7 +29,10 @@ struct ExportTableOptions: ParsableArguments, Sendable {
 
   @Option(
     help: ArgumentHelp(
-      "csv, tsv: what null is written as. Default: as a missing value, an empty field.", valueName: "text"))
+      """
+      csv, tsv: what null is written as. Default: as a missing value, an empty field. A text that is a value, such as 0 \
+      or true, is refused: null and that value would be one.
+      """, valueName: "text"))
   var null = ""
 
   @Flag(help: "csv, tsv: end each record with a carriage return and a line feed.")

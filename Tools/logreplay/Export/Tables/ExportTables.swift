@@ -106,6 +106,10 @@ struct ExportTables {
       "the text for null would have to be in quotes", at: "--null",
       "give one without quotes, separators and spaces")
     try refuse(
+      TableCSV.isValue(options.null), "null would be written as another value is",
+      at: "--null \(options.null)",
+      "give a text that is no number, true, false or list, such as null or \\N")
+    try refuse(
       format == .sqlite && (request.target == "-" || request.target.hasSuffix(".gz")),
       "a database is a file that sqlite3 writes", at: request.target,
       "give a path that does not end in .gz, or write SQL text with --format sql")
