@@ -24,18 +24,28 @@ enum CommandEnding {
     }
   }
 
-  /// Makes a closed pipe an error of `write` instead of a signal, and makes an interrupt end with its own exit code.
+  /// Makes a closed pipe an error of `write` instead of a signal. Makes what ends the process from outside remove the files
+  /// that are not finished, and end with the exit code 128 + the signal's number.
   static func handleSignals() {
     UnfinishedFiles.prepare()
     // Unlike "ignore", a handler is not inherited by the pager.
     signal(SIGPIPE) { _ in }
     // A parent may leave SIGCHLD ignored, and the system then reports no child's exit code.
     signal(SIGCHLD, SIG_DFL)
-    signal(SIGINT) { _ in
-      UnfinishedFiles.removeAll()
-      Pager.finish()
-      _exit(ExitStatus.interrupted)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let before = signal(number) { number in
+        UnfinishedFiles.removeAll()
+        // Who asks for an end does not wait until somebody quits the pager.
+        if number == SIGINT { Pager.finish() }
+        _exit(128 + number)
+      }
+      // `nohup` has the process go on after its terminal.
+      if number == SIGHUP, isIgnored(before) { signal(number, SIG_IGN) }
     }
+  }
+
+  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// Ends the process at a deadline, whatever it is doing then. This is for work that does not check the time; work

@@ -15,7 +15,7 @@ struct BackupCommand: BlockingCommand, PointCommand {
       folder already holds a backup of the same store, only new data is copied: whole segments, and of the last one the \
       new blocks. With --until it ends at a point, and later runs with a later point, or without one, add what is \
       missing. What was erased since is not in such a copy either. After an interrupted backup the folder either still holds the previous backup or is rejected by all \
-      commands; run the command again to continue. Indexes and quarantine/ are not copied.
+      commands; run the command again to continue. A signal that ends the command leaves no unfinished copy. Indexes and quarantine/ are not copied.
 
       Exit codes: 64 a point inside an append, or before the end of the backup in the folder, 65 damage in the store, \
       66 a point that does not exist, 68 the folder holds events that the store does not have, 73 the folder \
@@ -69,7 +69,10 @@ struct BackupCommand: BlockingCommand, PointCommand {
     defer { bar.finish() }
     do throws(StoreError) {
       let point = end.map { LogPoint.sequence($0) } ?? .head
-      return (store.id, try store.backupBlocking(to: target, until: point) { bar.update($0, of: $1) })
+      return (
+        store.id,
+        try store.backupBlocking(to: target, on: NotingFileSystem(), until: point) { bar.update($0, of: $1) }
+      )
     } catch {
       switch error {
       case _ where error.finding != nil: throw CommandFailure(reading: source.store, error)

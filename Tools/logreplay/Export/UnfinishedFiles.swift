@@ -1,4 +1,4 @@
-// The files that an interrupt must not leave.
+// The files that a signal which ends the process must not leave.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -11,7 +11,7 @@
 /// The paths of files that are being written under temporary names. One thread adds and forgets them; a signal handler
 /// reads them at any moment, so each entry is a pointer that is set and cleared at once, and no path is ever freed.
 enum UnfinishedFiles {
-  /// More files than one command writes at the same time. What is beyond it stays after an interrupt.
+  /// More files than one command writes at the same time. What is beyond it stays.
   private static let countMax = 64
 
   nonisolated(unsafe) private static let paths: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
