@@ -49,6 +49,24 @@ struct WriteLinesTests {
     print(len(events), sum(len(table) for table in rows.values()))
     """
 
+  @Test(arguments: [[], ["--each", "10"]])
+  func `a state that was saved is saved again after many lines, and not after a single write`(more: [String])
+    async throws
+  {
+    let folder = try ImportFolder()
+    try folder.write((1...50).map { #"{"put":"t/\#($0)","data":{"n":\#($0)}}"# + "\n" }.joined())
+    let outcome = try await LogreplayProcess.shell(
+      """
+      saved() { "$0" info "$1" -o json | sed 's/.*"checkpoints":\\[\\([^]]*\\).*/\\1/' | grep -o '"sequence":[0-9]*' || echo none; }
+      "$0" write "$1" "$2" --create \(more.joined(separator: " ")) >&2; saved "$1"
+      "$0" checkpoint "$1" >&2; saved "$1"
+      "$0" write "$1" "$2" \(more.joined(separator: " ")) >&2; saved "$1"
+      "$0" put "$1" t/1 '{"n":1}' >&2; saved "$1"
+      """, folder.store, folder.file("lines.jsonl"))
+    #expect(
+      outcome.lines == ["none", "\"sequence\":50", "\"sequence\":100", "\"sequence\":100"], "\(outcome)")
+  }
+
   @Test func `a random program of writes makes the rows and events that a model makes`() throws {
     let seed = testSeed()
     var random = SeededGenerator(seed: seed)

@@ -71,11 +71,15 @@ struct WriteCommand: BlockingCommand {
     guard let each else {
       guard let batch = try lines.batch(of: .max) else { return WriteReport() }
       return try ShellStore.with(target.store, options) { store throws(CommandFailure) in
-        try batch.append(to: store, id: id, given: given, path: target.store, input: input.name)
+        let report = try batch.append(to: store, id: id, given: given, path: target.store, input: input.name)
+        store.extendDocumentState()
+        return report
       }
     }
     return try ShellStore.with(target.store, options) { store throws(CommandFailure) in
-      try WriteRun(lines, into: store, path: target.store, id: id, given: given).run(each)
+      let report = try WriteRun(lines, into: store, path: target.store, id: id, given: given).run(each)
+      store.extendDocumentState()
+      return report
     }
   }
 }

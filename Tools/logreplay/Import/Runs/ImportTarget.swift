@@ -28,7 +28,7 @@ struct ImportTarget {
     defer { try? opened.closeBlocking() }
     do throws(CommandFailure) {
       let report = try body(opened)
-      extendState(of: opened)
+      opened.extendDocumentState()
       return report
     } catch {
       if isNew, opened.head.sequence == 0 { opened.removeEmpty() }
@@ -72,13 +72,5 @@ struct ImportTarget {
       // created is not a missing store.
       throw error.finding == nil ? CommandFailure(error) : CommandFailure(reading: path, error)
     }
-  }
-
-  /// Saves the tables of the documents if they were saved before, so that they stay near the head.
-  private func extendState(of store: EventStore) {
-    let states = try? SavedState.all(of: store.log)
-    guard states?.contains(where: \.isOfDocuments) ?? false else { return }
-    // What cannot be saved is folded again by the next reader.
-    _ = try? store.checkpointBlocking()
   }
 }
