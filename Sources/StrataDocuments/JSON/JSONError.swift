@@ -26,6 +26,8 @@ public struct JSONError: Error, Hashable, Sendable {
     case tooLong
     /// The value is nested deeper than 128 levels.
     case tooDeep
+    /// The value takes more bytes in CBOR than there is room for.
+    case tooLarge(limit: Int)
     /// An object has the same key twice.
     case duplicateKey(String)
   }
@@ -78,6 +80,7 @@ extension JSONError: CustomStringConvertible {
     case .numberOutOfRange: "a number that a double cannot hold"
     case .tooLong: "an integer of more than \(CodecLimits.integerByteCountMax) bytes"
     case .tooDeep: "nested deeper than \(CodecLimits.depthMax)"
+    case .tooLarge(let limit): "the value takes more than \(limit) bytes"
     case .duplicateKey(let key): "the key \(String(reflecting: key)) occurs twice"
     }
   }

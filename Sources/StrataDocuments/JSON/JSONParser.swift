@@ -75,6 +75,8 @@ struct JSONParser: ~Copyable {
   let noticesRounding: Bool
   /// The first of these: where it begins, and its double.
   var firstRounded: (offset: Int, value: Double)?
+  /// How many bytes a value may take where it is encoded at once.
+  var encodedLengthMax = Int.max
   private var builder = DocumentBuilder()
 
   init(_ text: UnsafeBufferPointer<UInt8>, noticesRounding: Bool = false) {

@@ -11,8 +11,10 @@ package enum EventLineFormat {
   /// What the last line of an export begins with.
   package static let closing = #"{"strata":"end","#
 
-  /// The most bytes of a line: those of the longest event, of which each byte may take six in a string.
-  package static let lineLengthMax = 6 * FormatLimits.rawLengthMax + (1 << 20)
+  /// The most bytes of a line: those of the longest event, of which text takes at most twice as many as the payload.
+  package static let lineLengthMax = 2 * FormatLimits.rawLengthMax + (1 << 20)
+  /// A text that is longer than this, and more than twice as long as its bytes, is written in base 64.
+  static let spaciousLengthMax = 16 << 20
   /// The most bytes of the first and the last line of an export.
   static let frameLengthMax = 1 << 20
   /// The most bytes of events that may wait for a chain: those of the longest block, twice.

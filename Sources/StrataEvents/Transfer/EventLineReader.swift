@@ -133,9 +133,13 @@ struct EventLineReader {
     }
     switch codec.map({ PayloadCodec(rawValue: $0) }) {
     case nil, .cbor:
-      event.content = .payload(codec: PayloadCodec.cbor.rawValue, bytes: try document(data).cbor())
+      event.content = .payload(codec: PayloadCodec.cbor.rawValue, bytes: try encoded(data))
     case .json:
-      _ = try document(data, isKept: true)
+      guard data.count <= FormatLimits.rawLengthMax else {
+        throw problem("the payload has more than \(FormatLimits.rawLengthMax) bytes", at: data)
+      }
+      // Of the four bytes of `0.1,` CBOR makes nine.
+      _ = try encoded(data, isKept: true, lengthMax: 3 * FormatLimits.rawLengthMax)
       event.content = .payload(codec: PayloadCodec.json.rawValue, bytes: Array(line[data]))
     default: throw problem("\"data\" is JSON, so its codec is \"cbor\" or \"json\"", at: data)
     }
@@ -148,12 +152,18 @@ struct EventLineReader {
 
   // MARK: Values
 
+  /// A value as CBOR, made without a document: one of a few bytes for each number would be many times as large as its line.
+  ///
   /// - Parameter isKept: whether the text itself is kept, so that numbers may have any number of digits.
-  private func document(_ value: Range<Int>, isKept: Bool = false) throws(EventLineProblem) -> DocumentValue {
+  private func encoded(
+    _ value: Range<Int>, isKept: Bool = false, lengthMax: Int = FormatLimits.rawLengthMax
+  ) throws(EventLineProblem) -> [UInt8] {
     let text = UnsafeRawBufferPointer(rebasing: line[value])
     var rounded: (column: Int, value: Double)?
-    let document: DocumentValue
-    do throws(JSONError) { document = try DocumentValue(json: text, rounded: &rounded) } catch {
+    let bytes: [UInt8]
+    do throws(JSONError) {
+      bytes = try CBORWriter.encoded(json: text, lengthMax: lengthMax, rounded: &rounded)
+    } catch {
       throw problem(error.explanation, at: (value.lowerBound + error.offset)..<value.upperBound)
     }
     if let rounded, !isKept {
@@ -162,13 +172,15 @@ struct EventLineReader {
       problem.column += rounded.column - 1
       throw problem
     }
-    return document
+    return bytes
   }
 
   private func metadata(_ value: Range<Int>) throws(EventLineProblem) -> [UInt8] {
-    let document = try document(value)
-    guard case .object = document else { throw problem("\"metadata\" is not an object", at: value) }
-    return document.cbor()
+    let bytes = try encoded(value)
+    guard line[value].first == UInt8(ascii: "{") else {
+      throw problem("\"metadata\" is not an object", at: value)
+    }
+    return bytes
   }
 
   private func number(
@@ -208,10 +220,16 @@ struct EventLineReader {
     if let plain = plainText(value) {
       bytes = Array(plain)
     } else {
-      guard case .string(let text) = try document(value) else {
+      let text = UnsafeRawBufferPointer(rebasing: line[value])
+      guard text.first == UInt8(ascii: "\"") else {
         throw problem("\"\(name)\" is not a string", at: value)
       }
-      bytes = Array(text.utf8)
+      do throws(JSONError) {
+        guard case .string(let text) = try DocumentValue(json: text) else { return [] }
+        bytes = Array(text.utf8)
+      } catch {
+        throw problem(error.explanation, at: (value.lowerBound + error.offset)..<value.upperBound)
+      }
     }
     guard lengths.contains(bytes.count) else {
       throw problem(

@@ -171,10 +171,11 @@ struct EventLineWriter: ~Copyable {
     if !event.metadata.isEmpty {
       let before = text.count
       put(#","metadata":"#)
+      let length = event.metadata.count
       let isObject =
         JSONTranscoder.isMap(event.metadata)
         ? JSONTranscoder.append(exactly: event.metadata, to: &text) : false
-      if !isObject {
+      if !isObject || isSpacious(since: before, length: length) {
         text.count = before
         base64("metadata64", event.metadata)
       }
@@ -188,7 +189,11 @@ struct EventLineWriter: ~Copyable {
       if event.payload.isEmpty { return }
       let before = text.count
       put(#","data":"#)
-      if JSONTranscoder.append(exactly: event.payload, to: &text) { return }
+      let length = event.payload.count
+      if JSONTranscoder.append(exactly: event.payload, to: &text), !isSpacious(since: before, length: length)
+      {
+        return
+      }
       text.count = before
     }
     put(#","codec":"#)
@@ -206,12 +211,20 @@ struct EventLineWriter: ~Copyable {
     }
   }
 
+  /// Whether the text that was written is so much longer than its bytes that base 64 is written in its place: a
+  /// control character takes six bytes, and a line has a limit.
+  private func isSpacious(since before: Int, length: Int) -> Bool {
+    let written = text.count - before
+    return written > EventLineFormat.spaciousLengthMax && written > 2 * length
+  }
+
   /// Whether bytes are one value of JSON that can be in a line as they are, and are found there again.
   private static func isOneLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first, let last = bytes.last, !first.isJSONSpace, !last.isJSONSpace,
       !bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
     else { return false }
-    return (try? DocumentValue(json: bytes)) != nil
+    var rounded: (column: Int, value: Double)?
+    return (try? CBORWriter.encoded(json: bytes, lengthMax: 3 * bytes.count + 16, rounded: &rounded)) != nil
   }
 
   private mutating func erased(_ event: borrowing EventView) {

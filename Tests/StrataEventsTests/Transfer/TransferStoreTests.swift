@@ -232,4 +232,43 @@ import Testing
     }
     #expect(error?.what.contains("no sequence") == true, "\(error?.what ?? "")")
   }
+
+  @Test func `a payload whose JSON would be many times as long is in base 64, and comes back`() throws {
+    let store = EventStore.inMemory(clock: .fixed)
+    for payload in [
+      DocumentValue.string(String(repeating: "\0", count: 3 << 20)),
+      .array(DocumentArray(repeatElement(.null, count: 4 << 20))),
+      .string(String(repeating: "\0", count: 2 << 20)),
+    ] {
+      try store.appendBlocking([NewEvent("long", in: "a/1", payload)])
+    }
+    let lines = try TransferStores.lines(store)
+    let payloads = lines.split(separator: UInt8(ascii: "\n")).dropFirst().dropLast()
+    #expect(
+      payloads.map { $0.prefix(1_000).firstRange(of: Array("\"base64\":".utf8)) != nil } == [
+        true, true, false,
+      ])
+    #expect(payloads.allSatisfy { $0.count < 16 << 20 })
+    let other = EventStore.inMemory(clock: .fixed)
+    #expect(try TransferStores.take(lines, into: other).relation == .same)
+    #expect(try TransferStores.chains(other) == TransferStores.chains(store))
+  }
+
+  @Test func `a payload that takes more than an event has room for is refused by its line and column`() throws
+  {
+    // Each of these four bytes becomes nine.
+    let many = Array(repeatElement(Array("0.1,".utf8), count: 7_500_000).joined())
+    let first = #"{"stream":"a/1","type":"x","data":1}"# + "\n"
+    for name in ["data", "metadata"] {
+      let (open, close) = name == "data" ? ("[", "0]}") : (#"{"a":["#, "0]}}")
+      let line =
+        Array((first + #"{"stream":"a/1","type":"x","\#(name)":\#(open)"#).utf8) + many
+        + Array((close + "\n").utf8)
+      let store = EventStore.inMemory(clock: .fixed)
+      let error = #expect(throws: StoreError.self) { try TransferStores.take(line, into: store) }
+      let what = error?.what ?? ""
+      #expect(what.hasPrefix("line 2, column ") && what.contains("takes more than 67108864 bytes"), "\(what)")
+      #expect(store.head.sequence == 1)
+    }
+  }
 }
