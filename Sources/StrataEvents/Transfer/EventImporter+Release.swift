@@ -40,6 +40,7 @@ extension EventImporter {
     report.ownLeftOut += append.ownCount
     report.erasedLeftOut += append.erasedCount
     report.openOrdersLeftOut = UInt64(max(0, openOrders))
+    for consumer in append.consumers { leaveOut(consumer.name, isDeleted: consumer.isDeleted) }
     let id = id(of: append)
     // What was erased since an earlier import makes the append another one; what is left of it must be there.
     if append.erasedCount > 0, !id.isEmpty,
@@ -57,6 +58,27 @@ extension EventImporter {
       throw .invalid(what: "the append that begins on line \(append.line) cannot be read")
     }
   }
+
+  /// Notes that a position of a consumer is left out, or that a consumer is deleted.
+  private func leaveOut(_ consumer: String, isDeleted: Bool) {
+    let names = report.consumersLeftOut
+    var (low, high) = (0, names.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if names[middle].utf8.lexicographicallyPrecedes(consumer.utf8) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    let isThere = low < names.count && names[low].utf8.elementsEqual(consumer.utf8)
+    if isThere, isDeleted { report.consumersLeftOut.remove(at: low) }
+    if !isThere, !isDeleted, names.count < Self.consumersMax {
+      report.consumersLeftOut.insert(consumer, at: low)
+    }
+  }
+
+  private static let consumersMax = 1_000
 
   /// The id by which an append is known again: its own, or one from where it was.
   private func id(of append: ImportedAppend) -> [UInt8] {

@@ -25,6 +25,8 @@ struct ImportedAppend {
   /// How many of its events are in Strata's own streams, and how many others are erased.
   private(set) var ownCount: UInt64 = 0
   private(set) var erasedCount: UInt64 = 0
+  /// The consumers of which it has an event, and whether the last one deletes the consumer.
+  private(set) var consumers: [(name: String, isDeleted: Bool)] = []
   /// The difference that it makes to the number of open orders to erase.
   private(set) var orders = 0
 
@@ -72,6 +74,10 @@ struct ImportedAppend {
     if let version = event.expected, version != .any {
       draft.expectations.append(.init(stream: stream, version: version))
     }
+    if isOwn, stream.starts(with: Self.consumerPrefix) {
+      let name = String(decoding: stream.dropFirst(Self.consumerPrefix.count), as: UTF8.self)
+      consumers.append((name, type.elementsEqual(ConsumerState.deleted.utf8)))
+    }
     if isOwn, stream.elementsEqual(ErasureEvent.stream.text.utf8) {
       if type.elementsEqual(ErasureEvent.order.utf8) { orders += 1 }
       if type.elementsEqual(ErasureEvent.done.utf8) { orders -= 1 }
@@ -80,6 +86,8 @@ struct ImportedAppend {
     sequences?.append(last)
     remaining -= 1
   }
+
+  private static let consumerPrefix = Array("\(StreamName.consumerCategory)/".utf8)
 
   var leftOutCount: UInt64 { ownCount + erasedCount }
 

@@ -20,6 +20,9 @@ public struct ImportedEvents: Sendable, Hashable {
   public internal(set) var known: UInt64 = 0
   /// The number of events that were left out because their streams are Strata's own: their names begin with `$`.
   public internal(set) var ownLeftOut: UInt64 = 0
+  /// The names of the consumers whose last positions are among them, in order of their UTF-8: each goes on in this store
+  /// from the position that it has here, or from the beginning. The first thousand that were found, if there are more.
+  public internal(set) var consumersLeftOut: [String] = []
   /// The number of events that were left out because their content was erased before the export.
   public internal(set) var erasedLeftOut: UInt64 = 0
   /// The number of appends whose time was earlier than that of the append before it in the store. Points by time find
