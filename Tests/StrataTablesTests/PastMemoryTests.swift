@@ -21,7 +21,8 @@ internal import Testing
     private(set) var moments: [(sequence: UInt64, rows: [String: UInt64])] = []
 
     init(
-      keepsHistory: Bool, limit: Int = PastMemoryTests.limit, memory: Int? = nil, appends: Int = 50
+      keepsHistory: Bool, limit: Int = PastMemoryTests.limit, memory: Int? = nil, appends: Int = 50,
+      on disk: any FileSystem = MemoryFileSystem()
     ) throws {
       var random = SeededGenerator(seed: SeededGenerator.testSeed())
       var options = StoreOptions()
@@ -32,7 +33,7 @@ internal import Testing
       options.savedFoldingMin = .seconds(1_000)
       if keepsHistory { options.history = .all }
       options.machine = StoreMachine(threads: .system)
-      store = try EventStore.open(MemoryFileSystem(), path: "/store", .readWrite, options: options)
+      store = try EventStore.open(disk, path: "/store", .readWrite, options: options)
       var rows: [String: UInt64] = [:]
       func put(_ numbers: some Sequence<Int>) throws {
         let at = Int64(store.head.sequence)
@@ -222,9 +223,11 @@ internal import Testing
     let past = try Past(keepsHistory: false)
     let store = past.store
     var states: [TableSet] = []
+    // What the program's code makes would stay.
+    let view = StateKeptViewTests.definition(nil, calls: .none)
     for moment in past.moments.suffix(5) {
       states += try await store.states(
-        at: [.sequence(moment.sequence)], Self.documents, view: ("page", Self.view))
+        at: [.sequence(moment.sequence)], Self.documents, view: ("page", view))
     }
     #expect(store.memory().pastByteCount <= Self.limit, "the rows of five states are more than that")
     if isErasing {
@@ -236,6 +239,143 @@ internal import Testing
     // What is read after an erasure lacks the row.
     let next = try await store.states(at: [.sequence(past.moments[48].sequence)], Self.documents)[0]
     #expect(next["page"].count == Self.rowCount - (isErasing ? 1 : 0))
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 119: a state that a walk has dropped is counted as long as somebody holds it`() throws {
+    let past = try Past(keepsHistory: false, limit: 64 << 20)
+    let store = past.store
+    // It keeps one state.
+    var walk: PastStates? = PastStates(store, Self.documents, view: ("page", Self.view), keptSizeMax: 1)
+    var held = try [10, 30, 49].map { try walk!.state(at: past.moments[$0].sequence) }
+    #expect(walk!.kept.count == 1)
+    func check(_ when: String) {
+      let memory = store.memory()
+      let leaves = Tree.statistics(of: held.flatMap(\.trees)).leafBytesAllocated
+      #expect(leaves <= memory.cacheByteCount + memory.pastByteCount, "\(when): \(memory)")
+    }
+    check("all are held")
+    #expect(store.memory().pastByteCount > 2 * walk!.keptSize, "most rows differ")
+    held.removeFirst()
+    check("two are held")
+    let last = held.removeLast()
+    held = []
+    #expect(store.memory().pastByteCount == walk!.keptSize)
+    walk = nil
+    held = [last]
+    check("the walk has ended")
+    held = []
+    withExtendedLifetime(last) { #expect(store.memory().pastByteCount > 0) }
+    try store.closeBlocking()
+  }
+
+  @Test(arguments: [false, true])
+  func `fault 119: a few large rows are as much as many small ones`(isWalk: Bool) throws {
+    let past = try Past(keepsHistory: false, appends: 0)
+    let store = past.store
+    // Fewer than the events after which it is looked at how many pages they changed.
+    for id in 0..<12 {
+      try store.put("large \(id)", in: "page", ["text": .string((0..<12_000).map { "\($0 + id)" }.joined())])
+    }
+    let size = 12 * 50_000
+    #expect(size > 2 * Self.limit)
+    if isWalk {
+      let walk = PastStates(store, Self.documents, view: ("page", Self.view))
+      let state = try walk.state(at: store.head.sequence)
+      #expect(state["page"].count == Self.rowCount + 12)
+      #expect(store.memory().pastByteCount <= Self.limit + Self.limit / 4)
+    } else {
+      let fold = PastFold(store, Self.documents)
+      let state = try fold.fold(at: store.head.sequence)
+      // Before the state is complete.
+      #expect(fold.file.length > 0 && store.memory().pastByteCount <= Self.limit + Self.limit / 4)
+      #expect(state.state["page"].count == Self.rowCount + 12)
+    }
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 119: a file gives way while its first pages are written`() throws {
+    let past = try Past(keepsHistory: false, limit: 64 << 20, appends: 5)
+    let store = past.store
+    let memory = store.pastMemory
+    func last() throws -> TableSet {
+      try PastFold(store, Self.documents).fold(at: past.moments.last!.sequence).state
+    }
+    var state = try last()
+    let file = try #require(
+      memory.makeFile(Self.documents, store.projectors.pageCache, since: memory.erasureCount))
+    memory.spill { () throws(StoreError) in
+      try state.spill(to: file, file.healing(store.log, Self.documents, sequence: state.sequence))
+      memory.giveWay(isErasing: false)
+      throw .closed
+    }
+    #expect(file.length > 0 && file.isClosed)
+    #expect(Self.rows(state) == past.moments.last!.rows)
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 119: pages that only the program's code makes stay where they are on a full disk`()
+    async throws
+  {
+    let past = try Past(keepsHistory: false)
+    let store = past.store
+    let callCount = Lock(0)
+    let definition = ViewDefinition(
+      identity: ViewIdentity("counting"), sectionOrder: .key, calls: .filters
+    ) { row, writer in
+      callCount.withLock { $0 += 1 }
+      writer.append(row.document.count % 3)
+      let section = writer.count
+      writer.append(row.idText)
+      return PlacedLengths(section: section)
+    }
+    var states: [TableSet] = []
+    for moment in past.moments.suffix(5) {
+      states += try await store.states(
+        at: [.sequence(moment.sequence)], Self.documents, view: ("page", definition))
+    }
+    #expect(store.memory().pastByteCount <= Self.limit, "the rows of five states are more than that")
+    let before = callCount.withLock { $0 }
+    store.pastMemory.giveWay(isErasing: false)
+    for (state, moment) in zip(states, past.moments.suffix(5)) {
+      #expect(Self.rows(state) == moment.rows)
+      #expect(state["page"].view(definition.identity)?.checkInvariants() == nil)
+    }
+    #expect(callCount.withLock { $0 } == before, "a page of a list was made again")
+    try store.closeBlocking()
+  }
+
+  @Test func `fault 119: a file of which a page was lost gets no more pages`() throws {
+    let disk = SimulatedDisk()
+    let past = try Past(keepsHistory: false, memory: 64 << 10, on: disk)
+    let store = past.store
+    let fold = PastFold(store, Self.documents)
+    func state(at index: Int) throws -> [String: UInt64] {
+      let state = try fold.fold(at: past.moments[index].sequence)
+      fold.settle(state)
+      return Self.rows(state.state)
+    }
+    for index in 0..<5 { #expect(try state(at: index) == past.moments[index].rows) }
+    #expect(fold.file.length > 0)
+    // The files without a name that can be read no longer, and what is written to them after that was noticed.
+    let lost = Lock((paths: Set<String>(), isNoticed: false, writeCount: 0))
+    disk.onOperation { call in
+      let isNameless = call.path.hasPrefix(StateStore.layout.states) && !disk.paths.contains(call.path)
+      return lost.withLock { lost in
+        guard isNameless, lost.paths.contains(call.path) || !lost.isNoticed else { return .proceed }
+        if call.operation == .read {
+          lost.paths.insert(call.path)
+          return .fail(SystemErrorCode.inputOutput)
+        }
+        if call.operation == .write, lost.isNoticed { lost.writeCount += 1 }
+        return .proceed
+      }
+    }
+    #expect(try state(at: 5) == past.moments[5].rows)
+    lost.withLock { $0.isNoticed = true }
+    for index in 6..<past.moments.count { #expect(try state(at: index) == past.moments[index].rows) }
+    #expect(lost.withLock { $0.paths.count } > 0 && lost.withLock { $0.writeCount } == 0)
+    disk.onOperation(nil)
     try store.closeBlocking()
   }
 }

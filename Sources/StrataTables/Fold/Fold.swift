@@ -115,11 +115,20 @@ package final class Fold {
   /// Folds events up to a sequence, or up to the end if the log is shorter. The sequence may be inside an append: the
   /// state then holds a part of it.
   ///
-  /// - Returns: false if the slice ended first. At least one event is folded in before that, and the next call
-  ///   continues where this one stopped.
+  /// - Parameter bytes: how many bytes of rows are put into tables until it stops; the last event may take more.
+  /// - Returns: false if the slice ended first, or that many bytes were put. At least one event is folded in before
+  ///   that, and the next call continues where this one stopped.
   @discardableResult
-  package func run(through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
-    defer { placeRows() }
+  package func run(
+    through last: UInt64, _ slice: TimeSlice? = nil, bytes: Int = .max
+  ) throws(StoreError) -> Bool {
+    scratch.bytesLeft = bytes
+    let outer = ThreadMeter.exchange(meter.map { .passUnretained($0) })
+    defer {
+      placeRows()
+      scratch.bytesLeft = .max
+      ThreadMeter.exchange(outer)
+    }
     try begin()
     defer { blocks.pause() }
     while true {
@@ -131,7 +140,8 @@ package final class Fold {
       guard state.sequence < last, let cursor = try nextCursor(through: last) else { return true }
       try apply(cursor, through: last, slice)
       reached.set(state.sequence)
-      if let slice, state.sequence < last || mustBeginAnew, slice.isOver { return false }
+      guard state.sequence < last || mustBeginAnew else { continue }
+      if scratch.bytesLeft < 0 || slice?.isOver ?? false { return false }
     }
   }
 
@@ -386,6 +396,7 @@ package final class Fold {
           state.chain = chain(after: event, sequence, head, in: header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
           if !each(event, stamp, sequence == end) { goesOn = false }
+          if scratch.bytesLeft < 0 { goesOn = false }
           if let slice, slice.isOver { goesOn = false }
         }
         guard state.sequence == end else { break }

@@ -51,24 +51,29 @@ final class PastFile {
   @discardableResult
   func spill(_ body: (SpillFile) throws(StoreError) -> Void) -> Bool {
     guard let file = open() else { return false }
-    memory.spill(to: file) { () throws(StoreError) in try body(file) }
+    memory.spill { () throws(StoreError) in try body(file) }
     return true
   }
 
   private func open() -> SpillFile? {
-    // What gave way takes nothing more. What was in it is folded again where it is needed.
-    if file?.isClosed ?? false { file = nil }
+    // What gave way takes nothing more, and what is damaged gets nothing more. What was in it is folded again where it is
+    // needed.
+    if let old = file, old.isClosed || old.isDamaged { retire(old) }
     guard memory.mayWrite(since: erasureCount) else { return nil }
     file = file ?? memory.makeFile(folding, store.projectors.pageCache, since: erasureCount)
     return file
   }
 
+  private func retire(_ old: SpillFile) {
+    retired.removeAll { $0.lineage?.isClosed ?? true }
+    if !old.isClosed { retired.append(Retired(lineage: old.lineage)) }
+    file = nil
+  }
+
   /// Goes on with another file if most of this one is of no use to a state.
   private func beginAgain(with state: TableSet) {
     guard let old = file, old.isMostlyUnused(by: { state.trees }, besides: memory.limit) else { return }
-    retired.removeAll { $0.lineage?.isClosed ?? true }
-    retired.append(Retired(lineage: old.lineage))
-    file = nil
+    retire(old)
     let lineages = retired.compactMap(\.lineage)
     spill { (file) throws(StoreError) in
       try state.move(

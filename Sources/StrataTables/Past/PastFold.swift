@@ -120,11 +120,11 @@ package final class PastFold: @unchecked Sendable {
     defer { self.pace = pace }
     while true {
       let step = min(last, max(pace.next, fold.state.sequence))
-      guard try fold.run(through: step, slice, counting: counter) else { return false }
-      guard fold.state.sequence == step, step < last else { return true }
+      let isThere = try fold.run(through: step, slice, bytes: memory.step, counting: counter)
+      if isThere, fold.state.sequence < step || step == last { return true }
       let bytes = memory.count(&fold.state, of: share)
       let isSpilled = bytes >= memory.step && spill(fold)
-      pace.look(at: step, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
+      pace.look(at: fold.state.sequence, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
       if let slice, slice.isOver { return false }
     }
   }
@@ -211,13 +211,13 @@ package final class PastFold: @unchecked Sendable {
 extension Fold {
   /// Folds events up to a sequence, and counts them: all of them where an erasure makes the fold begin from the start.
   func run(
-    through last: UInt64, _ slice: TimeSlice?, counting counter: PastCounter
+    through last: UInt64, _ slice: TimeSlice?, bytes: Int, counting counter: PastCounter
   ) throws(StoreError) -> Bool {
     let (begin, restarts) = (state.sequence, restartCount)
     defer {
       let first = restartCount > restarts ? log.mark.logBegin - 1 : begin
       counter.add(PastCounts(foldedEvents: max(first, state.sequence) - first))
     }
-    return try run(through: last, slice)
+    return try run(through: last, slice, bytes: bytes)
   }
 }

@@ -16,10 +16,9 @@ final class PastMemory: StoreAttachment, Sendable {
     weak var share: PastShare?
   }
 
-  /// What was moved to a file.
-  private struct Spilled {
+  /// A file that was made, and that somebody may hold.
+  private struct Made {
     weak var lineage: StateLineage?
-    weak var healing: StateHealing?
   }
 
   private struct State {
@@ -27,7 +26,7 @@ final class PastMemory: StoreAttachment, Sendable {
     var shares: [Share] = []
     /// How many shares there ever were.
     var shareCount = 0
-    var spilled: [Spilled] = []
+    var files: [Made] = []
     /// How often events began or ended to be erased.
     var erasureCount = 0
   }
@@ -87,6 +86,15 @@ final class PastMemory: StoreAttachment, Sendable {
     return sum
   }
 
+  /// Counts what only a tree has that is counted nowhere else from now on, for as long as something holds the tree.
+  ///
+  /// - Parameter index: its place among the trees of its state.
+  func count(_ tree: Tree, bytes: Int, of share: PastShare, _ index: Int) {
+    guard let root = tree.root else { return }
+    let line = PastTrees.Line(fold: share.number, table: "", index: index)
+    state.withLock { $0.trees.note(root, bytes: bytes, shared: 0, in: line) }
+  }
+
   // MARK: Files
 
   /// How often events began or ended to be erased: what a fold notes before it reads anything.
@@ -116,7 +124,7 @@ final class PastMemory: StoreAttachment, Sendable {
       try space.checkRoom(since: removalCount)
       guard self.erasureCount == erasureCount else { throw .closed }
     }
-    return SpillFile(
+    let file = SpillFile(
       cache,
       makeFile: { () throws(StoreError) in
         try check()
@@ -129,6 +137,12 @@ final class PastMemory: StoreAttachment, Sendable {
           try file.write(bytes, at: offset)
         }
       })
+    // Before it has a page: the log may need its room while the first ones are written.
+    state.withLock { state in
+      state.files.removeAll { $0.lineage == nil }
+      state.files.append(Made(lineage: file.lineage))
+    }
+    return file
   }
 
   /// A file of a process that only reads, in a folder that is not the store's.
@@ -149,14 +163,9 @@ final class PastMemory: StoreAttachment, Sendable {
   }
 
   /// Runs a body that moves pages to a file. What cannot be written stays where it is.
-  func spill(to file: SpillFile, _ body: () throws(StoreError) -> Void) {
+  func spill(_ body: () throws(StoreError) -> Void) {
     do throws(StoreError) { try body() } catch {
       if case .full = error { log.derivedSpace?.lacksRoom(for: UInt64(limit)) }
-    }
-    guard let lineage = file.lineage, let healing = file.lastHealing else { return }
-    state.withLock { state in
-      state.spilled.removeAll { $0.lineage == nil || $0.healing == nil }
-      state.spilled.append(Spilled(lineage: lineage, healing: healing))
     }
   }
 }
@@ -180,35 +189,21 @@ extension PastMemory: DerivedFileUser {
 
   /// Closes the files, as those of a saved state are: see `Checkpoints`. What is needed of them is folded again.
   func giveWay(isErasing: Bool) {
-    guard !isErasing else { return }
-    for (lineage, healing) in spilled where lineage.givesWay {
-      healing.noteFilesGone()
-      lineage.giveWay()
-    }
+    if !isErasing { for lineage in lineages { lineage.giveWay() } }
   }
 
   func willErase() {
     state.withLock { $0.erasureCount += 1 }
-    for (lineage, healing) in spilled {
-      lineage.staysOpen()
-      healing.makeIfFilesGone()
-    }
+    for lineage in lineages { lineage.willErase() }
   }
 
   func didErase() { state.withLock { $0.erasureCount += 1 } }
 
-  private var spilled: [(lineage: StateLineage, healing: StateHealing)] {
-    state.withLock { state in
-      state.spilled.compactMap { spilled in
-        guard let lineage = spilled.lineage, let healing = spilled.healing else { return nil }
-        return (lineage, healing)
-      }
-    }
-  }
+  private var lineages: [StateLineage] { state.withLock { $0.files.compactMap(\.lineage) } }
 }
 
 /// When it is looked at how much memory a fold of the past takes: after about as many events as fill a step, by what the
-/// last ones took. At first, each event may change another page.
+/// last ones took. At first, each event may change another page. Rows that are together as large are a reason, too.
 struct PastPace {
   private static let leastBytes = 64
 

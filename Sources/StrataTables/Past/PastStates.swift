@@ -82,6 +82,8 @@ package final class PastStates {
     file = PastFile(store, folding)
   }
 
+  deinit { dropAll() }
+
   /// The state after a sequence that the log has.
   package func state(at sequence: UInt64) throws(StoreError) -> TableSet {
     let past = try currentPast(toward: sequence)
@@ -126,8 +128,7 @@ package final class PastStates {
     guard count != erasureCount else { return }
     erasureCount = count
     fold = nil
-    kept = []
-    tally = PageTally()
+    dropAll()
     headAtBegin = .max
     file = PastFile(store, folding)
   }
@@ -192,12 +193,12 @@ extension PastStates {
     var pace = PastPace(at: fold.state.sequence, step: memory.step)
     while true {
       let step = min(last, max(pace.next, fold.state.sequence))
-      _ = try fold.run(through: step, nil, counting: counter)
-      guard fold.state.sequence == step, step < last else { return }
+      let isThere = try fold.run(through: step, nil, bytes: memory.step, counting: counter)
+      if isThere, fold.state.sequence < step || step == last { return }
       let bytes = fold.state.ownLeafBytes()
       share.byteCount = tally.bytes + bytes
       let isSpilled = bytes >= memory.step && memory.isOver && file.spill(fold)
-      pace.look(at: step, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
+      pace.look(at: fold.state.sequence, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)
     }
   }
 
@@ -259,9 +260,16 @@ extension PastStates {
     }
   }
 
+  /// Drops a kept state. What only it has is counted for as long as a snapshot holds it.
   private func drop(at index: Int) {
-    for tree in kept.remove(at: index).state.trees { tally.remove(tree) }
+    for (number, tree) in kept.remove(at: index).state.trees.enumerated() {
+      let before = tally.bytes
+      tally.remove(tree)
+      memory.count(tree, bytes: before - tally.bytes, of: share, number)
+    }
   }
+
+  private func dropAll() { while !kept.isEmpty { drop(at: kept.count - 1) } }
 
   private func keep(_ state: Kept, near focus: UInt64) {
     let place = kept.firstIndex { $0.sequence >= state.sequence } ?? kept.count

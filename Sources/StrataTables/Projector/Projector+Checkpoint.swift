@@ -109,7 +109,7 @@ extension Projector {
     own.work.begin(after: set)
     let thread = try? log.options.machine.start("strata-checkpoint") { [self] in
       // A failure is kept in `checkpoints`: nothing was promised.
-      try? save(set, erasures, checkpoints)
+      _ = try? save(set, erasures, checkpoints)
       endSaving()
     }
     if thread == nil { endSaving() }
@@ -193,7 +193,7 @@ extension Projector {
     own.work.begin(after: fold.state)
     // Nothing was promised.
     let set = withFollowers(fold.state)
-    try? save(set, erasures, checkpoints)
+    _ = try? save(set, erasures, checkpoints)
   }
 
   /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
@@ -207,7 +207,6 @@ extension Projector {
   }
 
   /// Writes a state, and forgets what was on disk of its views.
-  @discardableResult
   private func save(
     _ set: TableSet, _ erasures: SegmentErasures, _ checkpoints: Checkpoints
   ) throws(StoreError) -> Checkpoints.Written? {
@@ -258,8 +257,8 @@ extension Projector {
     let fold = currentFold(own)
     let target = log.mark.visible
     takeInFollowers(fold, own, isSaved: true)
-    // What leaves the fold now would not be saved.
-    own.meter.beginStep(isBounded: false)
+    // What leaves the fold now is not saved with it. But readers wait for no list longer than that.
+    own.meter.beginStep(limit: limit)
     watch(own)
     let slice = isForced ? TimeSlice() : TimeSlice(until: deadline)
     var end: Bool?

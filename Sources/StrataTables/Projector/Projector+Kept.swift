@@ -82,7 +82,7 @@ extension Projector {
 }
 
 extension TableSet {
-  fileprivate func views(ofTable name: [UInt8]) -> [View] {
+  func views(ofTable name: [UInt8]) -> [View] {
     name.withUnsafeBytes { index(ofTable: $0) }.map { tables[$0].views } ?? []
   }
 

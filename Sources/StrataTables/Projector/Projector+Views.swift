@@ -22,8 +22,10 @@ extension Projector {
     var joinsAfter: UInt64?
     /// Whether it goes on although no caller waits, since it is saved.
     var keepsOn = false
-    /// The newest state with the view; nil until it is built.
-    var set: TableSet?
+    /// Of which state the view is; nil until it is built.
+    fileprivate(set) var built: (sequence: UInt64, generation: UInt32)?
+    /// That state, which answers for as long as a list holds the view: it has all other tables too, as they were then.
+    fileprivate(set) var set: TableSet?
     /// The view as an earlier process saved it.
     var saved: ViewOnDisk?
   }
@@ -102,8 +104,8 @@ extension Projector {
           let key = ViewKey(table.name, view.definition)
           let follower = ViewFollower(
             view, of: rows, in: table.name, head: fold.headAtBegin, log.options)
-          let isThere = state.published[table.name].view(view.definition.identity) != nil
-          state.followers[key] = Follower(follower: follower, set: isThere ? state.published : nil)
+          state.followers[key] = Follower(follower: follower, keepsOn: view.definition.kept != nil)
+          state.noteBuilt(key, in: state.published)
         }
       }
     }
@@ -203,7 +205,7 @@ extension Projector {
       }
       // A set of tables that gave way to others meanwhile is given to nobody.
       guard set.generation == state.published.generation else { return ([], true, Work(), nil) }
-      state.followers[key]?.set = set
+      state.noteBuilt(key, in: set)
       state.followers[key]?.isSlow = entry.isSlow || follower.isSlow
       if state.published[follower.table].rows.isIdentical(to: follower.rows),
         state.published[follower.table].view(follower.definition.identity) == nil
@@ -240,13 +242,30 @@ extension Projector.State {
   /// Whether what a follower answers with, and holds, is of the tables that are published: nothing was erased since, and
   /// they are of the same build.
   private func isOfNewest(_ entry: Projector.Follower) -> Bool {
-    entry.follower.head == folded.head && entry.set.map { $0.generation == published.generation } ?? true
+    entry.follower.head == folded.head && entry.built.map { $0.generation == published.generation } ?? true
+  }
+
+  /// Notes that a view beside the fold is built, if a state has it.
+  mutating func noteBuilt(_ key: Projector.ViewKey, in set: TableSet) {
+    guard let definition = followers[key]?.follower.definition,
+      set.views(ofTable: key.table).contains(where: { $0.definition.identity == definition.identity })
+    else { return }
+    followers[key]?.built = (set.sequence, set.generation)
+    followers[key]?.set = holders[key] == nil ? nil : set
+  }
+
+  /// Lets go of the state that a view answers with which no list holds any longer. It is returned, to be released
+  /// outside the lock.
+  mutating func forgetAnswer(_ key: Projector.ViewKey) -> TableSet? {
+    defer { followers[key]?.set = nil }
+    return followers[key]?.set
   }
 
   /// Drops the followers, and the sets of followers, that are of tables which gave way to others. They are returned, to
   /// be released outside the lock.
   mutating func dropReplaced() -> [Projector.Follower] {
     followers.filter { !isOfNewest($1) }.map { key, entry in
+      followers[key]?.built = nil
       followers[key]?.set = nil
       // What a thread is at work on is dropped when its step ends.
       if !entry.isRunning { followers[key] = nil }
@@ -279,9 +298,15 @@ extension Projector.State {
   mutating func beginFollowers() -> [(key: Projector.ViewKey, follower: ViewFollower)] {
     guard !followers.isEmpty else { return [] }
     let keys = Set(waiters.wishes.compactMap { $0.view.map { Projector.ViewKey($0.table, $0.definition) } })
-    return followers.keys.filter { keys.contains($0) || followers[$0]?.keepsOn == true }.compactMap {
-      begin($0)
+    return followers.keys.filter { keys.contains($0) || goesOn($0) }.compactMap { begin($0) }
+  }
+
+  /// Whether a view goes on although no caller waits: it is saved, unless another one has taken its name.
+  private func goesOn(_ key: Projector.ViewKey) -> Bool {
+    guard let entry = followers[key], entry.keepsOn, let kept = entry.follower.definition.kept else {
+      return false
     }
+    return holders[key] != nil || keptViews.isLast(key, kept)
   }
 
   private mutating func begin(
@@ -297,7 +322,7 @@ extension Projector.State {
   /// Whether the newest state is to have a view that it lacks.
   func isDue(_ key: Projector.ViewKey) -> Bool {
     guard let entry = followers[key] else { return false }
-    if entry.keepsOn, entry.set.map({ $0.sequence < published.sequence }) ?? true { return true }
+    if goesOn(key), entry.built.map({ $0.sequence < published.sequence }) ?? true { return true }
     return waiters.wishes.contains { wish in
       wish.sequence <= published.sequence
         && wish.view.map { Projector.ViewKey($0.table, $0.definition) == key } ?? false
@@ -313,7 +338,7 @@ extension Projector.State {
   }
 
   mutating func giveUp(_ key: Projector.ViewKey) -> Projector.Follower? {
-    guard let entry = followers[key], !entry.keepsOn else { return nil }
+    guard let entry = followers[key], !goesOn(key) else { return nil }
     let isWanted = waiters.wishes.contains { wish in
       wish.view.map { Projector.ViewKey($0.table, $0.definition) == key } ?? false
     }
@@ -324,7 +349,7 @@ extension Projector.State {
     }
     // Before it is built, or without a lease. One that is saved needs none, and what is on disk is saved again.
     let isHeld = holders[key] != nil || entry.follower.definition.kept != nil
-    guard entry.saved == nil, entry.set == nil || !isHeld else { return nil }
+    guard entry.saved == nil, entry.built == nil || !isHeld else { return nil }
     followers[key] = nil
     return entry
   }
@@ -363,7 +388,7 @@ extension Projector {
   var listsBehind: [ListBehind] {
     state.withLock { state in
       state.followers.values.compactMap { entry in
-        let sequence = entry.set?.sequence ?? 0
+        let sequence = entry.built?.sequence ?? 0
         guard sequence < state.published.sequence else { return nil }
         let definition = entry.follower.definition
         return ListBehind(table: entry.follower.table, name: definition.kept?.name, sequence: sequence)

@@ -41,7 +41,7 @@ extension Projector {
   }
 
   /// Looks at the fold once. Returns false if there has been none for some time.
-  private func look() -> Bool {
+  func look() -> Bool {
     let (goesOn, work, given) = state.withLock { state -> (Bool, Work, Exclusive?) in
       guard state.isFolding else {
         state.watched.last = nil
@@ -81,10 +81,10 @@ extension Projector {
         guard state.followers[key] == nil else { continue }
         let follower = ViewFollower(view, of: table.rows, in: table.name, head: folded.head, log.options)
         let isHeldUp = moment.isInside(view.definition)
-        let isThere = state.published[table.name].view(view.definition.identity) != nil
         state.followers[key] = Follower(
           follower: follower, isSlow: isHeldUp, joinsAfter: folded.tables.sequence,
-          keepsOn: view.definition.kept != nil && !isHeldUp, set: isThere ? state.published : nil)
+          keepsOn: view.definition.kept != nil && !isHeldUp)
+        state.noteBuilt(key, in: state.published)
       }
     }
     var begin = folded

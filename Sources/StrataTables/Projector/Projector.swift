@@ -177,17 +177,17 @@ package final class Projector: Sendable {
 
   func release(_ lease: ViewLease) {
     let key = ViewKey(lease.table, lease.definition)
-    let ended = state.withLock { state -> [Follower] in
-      guard let count = state.holders[key] else { return [] }
+    let ended = state.withLock { state -> (TableSet?, [Follower]) in
+      guard let count = state.holders[key] else { return (nil, []) }
       state.holders[key] = count > 1 ? count - 1 : nil
-      guard count <= 1 else { return [] }
+      guard count <= 1 else { return (nil, []) }
       // Of views with one name the last leased is kept up to date, so that it can be saved as it then is.
       if let kept = lease.definition.kept {
         state.keptViews.noteRelease(key, kept)
       } else {
         state.unused.insert(key)
       }
-      return state.giveUpFollowers()
+      return (state.forgetAnswer(key), state.giveUpFollowers())
     }
     withExtendedLifetime(ended) {}
   }

@@ -18,8 +18,8 @@ final class ViewFollower: @unchecked Sendable {
   /// `headAtBegin` of the fold that made the rows. A fold that began again after an erasure has other rows.
   let head: UInt64
   let slice = TimeSlice()
-  /// In nanoseconds, for one row.
-  private let budget: Int64
+  /// Measures each row, which is a step of its own.
+  private let meter: ViewMeter
   private let parallel: Parallel
   private var saved: ViewOnDisk?
   /// The state whose rows the view is to be of; nil between two of them.
@@ -42,18 +42,15 @@ final class ViewFollower: @unchecked Sendable {
     _ definition: ViewDefinition, of table: String, head: UInt64, saved: ViewOnDisk?, _ options: StoreOptions
   ) {
     (self.definition, self.table, self.head, self.saved) = (definition, table, head, saved)
-    (parallel, budget, rows) = (options.machine.parallel, Self.budget(options), Tree())
+    (parallel, rows) = (options.machine.parallel, Tree())
+    meter = ViewMeter(budget: options.viewBudget)
   }
 
   /// A view that has left a fold.
   init(_ view: View, of rows: Tree, in table: String, head: UInt64, _ options: StoreOptions) {
     (self.view, self.rows, self.table, self.head) = (view, rows, table, head)
     (definition, parallel, saved) = (view.definition, options.machine.parallel, nil)
-    budget = Self.budget(options)
-  }
-
-  private static func budget(_ options: StoreOptions) -> Int64 {
-    MonotonicTime(nanoseconds: 0).advanced(by: options.viewBudget).nanoseconds
+    meter = ViewMeter(budget: options.viewBudget)
   }
 
   /// Whether the view takes too long for single rows. A thread that had to wait for a processor is not the view's fault, so
@@ -69,7 +66,11 @@ final class ViewFollower: @unchecked Sendable {
   /// Goes on for one slice. Returns true once the view is of the rows of `target`, which is `newest` if there was none.
   func goOn(to newest: TableSet) -> Bool {
     let begin = MonotonicTime.now().nanoseconds
-    defer { nanoseconds += MonotonicTime.now().nanoseconds - begin }
+    let outer = ThreadMeter.exchange(.passUnretained(meter))
+    defer {
+      nanoseconds += MonotonicTime.now().nanoseconds - begin
+      ThreadMeter.exchange(outer)
+    }
     let set = target ?? newest
     target = set
     let now = set[table].rows
@@ -120,11 +121,14 @@ final class ViewFollower: @unchecked Sendable {
         }
         continue
       }
-      let begin = MonotonicTime.now().nanoseconds
       let rank = differences.next(rows, now) { id, old, new in
+        var spending = ViewMeter.Spending()
+        meter.beginStep()
+        meter.beginRow()
+        meter.enter(definition)
         keys.change(&view!, id: id, from: old, to: new)
+        if meter.leave(&spending) { slowCount += 1 }
       }
-      if MonotonicTime.now().nanoseconds - begin >= budget { slowCount += 1 }
       followed.store(min(rank, now.count), ordering: .relaxed)
       if slice.isOver { return false }
     }

@@ -16,9 +16,9 @@ final class SpillFile {
   private let makeFile: () throws(StoreError) -> any File
   fileprivate let write:
     (_ file: any File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(StoreError) -> Void
+  /// The states of which it has leaves.
+  let lineage = StateLineage()
   private var reader: StateReader?
-  /// What makes the pages again that were moved last.
-  private(set) var lastHealing: StateHealing?
   private let faults = Lock(StateFaults())
   fileprivate(set) var length: UInt64 = 0
   /// How long it is when it is next looked at how much of it is of use.
@@ -34,11 +34,8 @@ final class SpillFile {
     (self.cache, self.makeFile, self.write) = (cache, makeFile, write)
   }
 
-  /// The states of which it has leaves; nil before the first one.
-  var lineage: StateLineage? { reader?.lineage }
-
   /// Whether the file gave way: it takes nothing more.
-  var isClosed: Bool { lineage?.isClosed ?? false }
+  var isClosed: Bool { lineage.isClosed }
 
   /// Whether a leaf could not be read.
   var isDamaged: Bool { faults.withLock { $0.count > 0 } }
@@ -56,13 +53,13 @@ final class SpillFile {
   }
 
   /// The bytes of a tree's leaves that are in the file. O(pages in memory).
-  func byteCount(of tree: Tree) -> UInt64 { reader.map { tree.byteCount(in: $0.lineage) } ?? 0 }
+  func byteCount(of tree: Tree) -> UInt64 { tree.byteCount(in: lineage) }
 
   /// What makes the pages of a state again that are in the file.
   func healing(_ log: Log, _ folding: Folding, sequence: UInt64) -> StateHealing {
     let healing = StateHealing(
       log, folding, sequence: sequence, chain: nil, folder: "a file without a name", faults: faults)
-    lastHealing = healing
+    lineage.add(healing)
     return healing
   }
 
@@ -72,44 +69,38 @@ final class SpillFile {
   func spill(
     _ rows: inout Tree, _ problems: inout Tree, of table: String, _ healing: StateHealing
   ) throws(StoreError) {
-    try spill(&rows, healing.healing(table, .rows), StateHealing.Part.rows.check)
-    try spill(&problems, healing.healing(table, .problems), StateHealing.Part.problems.check)
+    try spill(&rows, healing.healing(table, .rows), .rows)
+    try spill(&problems, healing.healing(table, .problems), .problems)
   }
 
   func spill(
-    _ tree: inout Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+    _ tree: inout Tree, _ healing: TreeHealing, _ part: StateHealing.Part
   ) throws(StoreError) {
     guard !tree.isEmpty else { return }
-    try tree.spill(to: writer(of: tree, healing, isValid))
+    try tree.spill(to: writer(of: tree, healing, part))
   }
 
   /// Takes over the leaves of a tree that are in other files.
   func move(
-    _ tree: Tree, from lineages: [StateLineage], _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+    _ tree: Tree, from lineages: [StateLineage], _ healing: TreeHealing, _ part: StateHealing.Part
   ) throws(StoreError) {
     guard !tree.isEmpty else { return }
-    try tree.moveLeaves(from: lineages, to: writer(of: tree, healing, isValid))
-  }
-
-  /// Keeps the file open where a full disk would close it, if a part of it is made by the program's code: that code may
-  /// read a clock or a setting, and would not make the same pages again.
-  func keepOpen(for part: StateHealing.Part) {
-    guard case .view(let definition, _) = part, definition.calls != .none else { return }
-    lineage?.staysOpen()
+    try tree.moveLeaves(from: lineages, to: writer(of: tree, healing, part))
   }
 
   private func writer(
-    of tree: Tree, _ healing: TreeHealing, _ isValid: @escaping StateEntryCheck
+    of tree: Tree, _ healing: TreeHealing, _ part: StateHealing.Part
   ) throws(StoreError) -> SpillWriter {
     let reader: StateReader
     if let known = self.reader {
       reader = known
     } else {
-      reader = StateReader([Self.number: try makeFile()], StateLineage(), cache)
+      reader = StateReader([Self.number: try makeFile()], lineage, cache)
       self.reader = reader
     }
-    guard let file = reader.file(Self.number) else { throw .closed }
-    return SpillWriter(self, file, Self.number, reader.source(of: tree, healing, isValid))
+    guard !isClosed, let file = reader.file(Self.number) else { throw .closed }
+    let source = reader.source(of: tree, healing, part.check)
+    return SpillWriter(self, file, Self.number, source, staysOpen: part.isOfProgram)
   }
 }
 
@@ -121,6 +112,8 @@ final class SpillWriter {
   private let file: any File
   private let number: UInt32
   private let source: PageSource
+  /// Whether the file stays open where a full disk would close it, since the log does not say what the leaves are.
+  private let staysOpen: Bool
   private var raw = RawBuffer(capacity: 1 << 13)
   private var buffer = RawBuffer(capacity: 1 << 16)
   /// The leaves whose bytes are in the buffer, with the page that has them.
@@ -128,8 +121,11 @@ final class SpillWriter {
   /// The stubs of leaves whose bytes are in the buffer, with their new place.
   private var moved: [(stub: PageRef, place: StoredPlace)] = []
 
-  fileprivate init(_ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource) {
+  fileprivate init(
+    _ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource, staysOpen: Bool
+  ) {
     (self.owner, self.file, self.number, self.source) = (owner, file, number, source)
+    self.staysOpen = staysOpen
   }
 
   /// Appends a leaf of an inner page that only the caller has.
@@ -171,6 +167,7 @@ final class SpillWriter {
   /// Writes what is in the buffer. If that fails, its leaves stay where they are.
   func flush() throws(StoreError) {
     guard !buffer.bytes.isEmpty else { return }
+    if staysOpen { owner.lineage.staysOpen() }
     try owner.write(file, buffer.bytes, Int64(owner.length))
     owner.length += UInt64(buffer.count)
     buffer.removeAll()

@@ -30,6 +30,11 @@ final class StateHealing: Sendable {
     case rows, problems
     case view(ViewDefinition, ViewTrees.Kind)
 
+    /// Whether the program's code makes the tree, which may read a clock or a setting, and make another one next time.
+    var isOfProgram: Bool {
+      if case .view(let definition, _) = self { definition.calls != .none } else { false }
+    }
+
     /// What an entry of the tree must satisfy.
     var check: StateEntryCheck {
       switch self {

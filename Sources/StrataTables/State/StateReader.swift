@@ -10,8 +10,13 @@ final class StateLineage: Sendable {
     weak var reader: StateReader?
   }
 
+  private struct Healing {
+    weak var healing: StateHealing?
+  }
+
   let counts: Lock<StateReader.Loaded>
   private let readers = Lock<[Entry]>([])
+  private let healings = Lock<[Healing]>([])
   private let mayGiveWay = Lock(true)
   private let closed = Lock(false)
 
@@ -24,6 +29,16 @@ final class StateLineage: Sendable {
     }
   }
 
+  /// Notes what makes pages of the files again.
+  func add(_ healing: StateHealing) {
+    healings.withLock { healings in
+      healings.removeAll { $0.healing == nil }
+      healings.append(Healing(healing: healing))
+    }
+  }
+
+  private var liveHealings: [StateHealing] { healings.withLock { $0.compactMap(\.healing) } }
+
   /// Whether the files gave way.
   var isClosed: Bool { closed.withLock { $0 } }
 
@@ -32,12 +47,20 @@ final class StateLineage: Sendable {
   /// Closes the files of all states, so that the disk has their room. What is read from them later is folded again.
   func giveWay() {
     guard givesWay else { return }
+    // Before they are closed: an erasure that begins now must know.
+    for healing in liveHealings { healing.noteFilesGone() }
     closed.withLock { $0 = true }
     for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
   }
 
   /// From now on, the files give way to nothing: the log will not have what is in them.
   func staysOpen() { mayGiveWay.withLock { $0 = false } }
+
+  /// What has given way is folded for those that still hold it, and what has not stays open from now on.
+  func willErase() {
+    staysOpen()
+    for healing in liveHealings { healing.makeIfFilesGone() }
+  }
 }
 
 /// The page files of one state. Removing them takes only their names: they stay open for as long as a tree may

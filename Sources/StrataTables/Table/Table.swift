@@ -256,6 +256,7 @@ extension Table {
         id, stored, in: &rows, keepsOld: !views.isEmpty, isForced: isForced,
         keepsCreation: putting != .created, scratch)
     else { return }
+    scratch.bytesLeft -= stored.count
     if !views.isEmpty { changeViews(id, to: StoredRow.view(id: id, UnsafeRawBufferPointer(stored)), scratch) }
     assertAgreement()
   }

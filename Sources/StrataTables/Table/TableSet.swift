@@ -73,8 +73,7 @@ package struct TableSet: Sendable {
   /// Moves the leaves to a file that are in memory only, and that no other state has.
   mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
     try forEachTree { (tree, table, part) throws(StoreError) in
-      defer { file.keepOpen(for: part) }
-      try file.spill(&tree, healing.healing(table, part), part.check)
+      try file.spill(&tree, healing.healing(table, part), part)
     }
   }
 
@@ -82,8 +81,7 @@ package struct TableSet: Sendable {
   func move(from lineages: [StateLineage], to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
     var set = self
     try set.forEachTree { (tree, table, part) throws(StoreError) in
-      defer { file.keepOpen(for: part) }
-      try file.move(tree, from: lineages, healing.healing(table, part), part.check)
+      try file.move(tree, from: lineages, healing.healing(table, part), part)
     }
   }
 

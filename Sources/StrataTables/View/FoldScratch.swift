@@ -10,6 +10,8 @@ package final class FoldScratch {
   @exclusivity(unchecked) var keys = ViewScratch()
   /// Measures the views; nil if they may take any amount of time.
   @exclusivity(unchecked) var meter: ViewMeter?
+  /// How many bytes of rows may still be put into tables before the fold stops.
+  @exclusivity(unchecked) var bytesLeft = Int.max
 
   package init() {}
 }

@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// The time of a row is measured for the first rows of a step, and for one in sixteen after that: reading the clock for
 /// each would cost more than a hundredth of a fold. A call of the program's code that does not return is not measured at
-/// all, so the meter also says, for a thread that watches it, whether the fold is inside of a view and since when.
+/// all, so the meter also says, for a thread that watches it, whether the fold is inside of a view and since when. While
+/// a page is read from a disk, the fold is outside of every view, and no view is at fault: see `outside`.
 ///
 /// Belongs to the thread that folds, except for `now`.
 package final class ViewMeter: @unchecked Sendable {
@@ -21,7 +22,9 @@ package final class ViewMeter: @unchecked Sendable {
   private static let measuredOneIn: UInt32 = 16
 
   private let budget: Int64
-  /// The budget of this step.
+  /// The budget of this step for views that call the program's code, and for the others.
+  @exclusivity(unchecked) private var limits = (program: Int64.max, others: Int64.max)
+  /// The one of them for the view that the fold is in.
   @exclusivity(unchecked) private var limit = Int64.max
   @exclusivity(unchecked) private var step: UInt32 = 0
   @exclusivity(unchecked) private var rowCount: UInt32 = 0
@@ -34,14 +37,19 @@ package final class ViewMeter: @unchecked Sendable {
   @exclusivity(unchecked) private var hasLeft = false
 
   package init(budget: Duration) {
-    self.budget = MonotonicTime(nanoseconds: 0).advanced(by: budget).nanoseconds
+    self.budget = Self.nanoseconds(budget)
+  }
+
+  private static func nanoseconds(_ duration: Duration) -> Int64 {
+    MonotonicTime(nanoseconds: 0).advanced(by: duration).nanoseconds
   }
 
   /// Begins a step.
   ///
-  /// - Parameter isBounded: whether a view that takes long leaves the fold.
-  func beginStep(isBounded: Bool = true) {
-    limit = isBounded ? budget : .max
+  /// - Parameter limit: what a view that calls the program's code may take, instead of the budget; the others then may
+  ///   take any time.
+  func beginStep(limit: Duration? = nil) {
+    limits = limit.map { (Self.nanoseconds($0), .max) } ?? (budget, budget)
     step &+= 1
     rowCount = 0
   }
@@ -53,19 +61,38 @@ package final class ViewMeter: @unchecked Sendable {
   func enter(_ definition: ViewDefinition) {
     let isMeasured = rowCount <= Self.measuredFirst || rowCount % Self.measuredOneIn == 0
     begin = isMeasured ? MonotonicTime.now().nanoseconds : nil
+    limit = definition.callsProgram ? limits.program : limits.others
     address.store(
       UInt(bitPattern: Unmanaged.passUnretained(definition).toOpaque()), ordering: .relaxed)
-    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+    turn()
   }
+
+  private func turn() { turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
   /// Notes that the view has followed. Returns true if it takes more of the step than it may.
   func leave(_ spending: inout Spending) -> Bool {
-    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+    turn()
     guard let begin else { return false }
     if spending.step != step { spending = Spending(step: step) }
     let rows: Int64 = rowCount <= Self.measuredFirst ? 1 : Int64(Self.measuredOneIn)
     spending.nanoseconds += (MonotonicTime.now().nanoseconds - begin) * rows
     return spending.nanoseconds >= limit
+  }
+
+  /// Runs a body that waits for a disk. A view that the thread is inside of is not measured meanwhile.
+  static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+  {
+    guard let current = ThreadMeter.exchange(nil) else { return try body() }
+    defer { ThreadMeter.exchange(current) }
+    let meter = current.takeUnretainedValue()
+    guard meter.now != nil else { return try body() }
+    meter.turn()
+    let start = MonotonicTime.now().nanoseconds
+    defer {
+      meter.begin? += MonotonicTime.now().nanoseconds - start
+      meter.turn()
+    }
+    return try body()
   }
 
   /// Notes that a view has left the fold.

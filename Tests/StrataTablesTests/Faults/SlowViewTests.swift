@@ -10,7 +10,7 @@ internal import Testing
 
 @Suite struct SlowViewTests {
   /// Holds each call for some rows until it is opened.
-  private final class Barrier: Sendable {
+  final class Barrier: Sendable {
     private struct State {
       var held: Set<String>
       var arrivedCount = 0
@@ -38,7 +38,7 @@ internal import Testing
   }
 
   /// The rows by their ids, in sections by the lengths of their documents.
-  private static func definition(
+  static func definition(
     _ name: String, kept: Bool = false, calls: ProgramCalls = .filters, _ barrier: Barrier? = nil
   ) -> ViewDefinition {
     ViewDefinition(
@@ -53,7 +53,7 @@ internal import Testing
     }
   }
 
-  private func store(_ change: (inout StoreOptions) -> Void = { _ in }) -> EventStore {
+  func store(_ change: (inout StoreOptions) -> Void = { _ in }) -> EventStore {
     var options = StoreOptions()
     // Calls that do not return keep no thread from other tests.
     options.machine = StoreMachine(threads: .system)
@@ -61,7 +61,7 @@ internal import Testing
     return EventStore.inMemory(options: options)
   }
 
-  private func put(
+  func put(
     _ id: String, _ store: EventStore, title: String = "", in table: String = "page"
   ) throws {
     try store.appendBlocking([
@@ -69,19 +69,19 @@ internal import Testing
     ])
   }
 
-  private func items(_ view: View) -> [[UInt8]] {
+  func items(_ view: View) -> [[UInt8]] {
     (0..<view.count).map { view.withItem(at: $0) { Array($0.id) } }
   }
 
   /// The view of a lease in a state is the one that is built of its rows.
-  private func check(_ set: TableSet, _ lease: ViewLease) throws {
+  func check(_ set: TableSet, _ lease: ViewLease) throws {
     let view = try #require(set[lease.table].view(lease.definition.identity))
     let built = View(Self.definition("built"), of: set[lease.table])
     #expect(items(view) == items(built) && view.checkInvariants() == nil)
   }
 
   /// Fetches a view until the fold has taken it in.
-  private func join(_ lease: ViewLease, _ projector: Projector, _ store: EventStore) async throws {
+  func join(_ lease: ViewLease, _ projector: Projector, _ store: EventStore) async throws {
     func isJoined() -> Bool {
       projector.state.withLock { state in
         !state.isFolding
@@ -163,7 +163,7 @@ internal import Testing
   }
 
   /// A store on a disk whose folds are those of a process, with a kept list and one that a row will hold up.
-  private func held(
+  func held(
     _ disk: SimulatedDisk, _ barrier: Barrier
   ) async throws -> (store: EventStore, leases: [ViewLease]) {
     var options = StateStore.options()

@@ -68,7 +68,7 @@ internal import Testing
           let healer = Healer()
           healers.append(healer)
           healer.tree.withLock { $0 = Tree(building: model, pageSize: pageSize) }
-          try file.spill(&tree, healer.healing) { _, _ in true }
+          try file.spill(&tree, healer.healing, .problems)
           spilled += file.length > before ? 1 : 0
           // What is left is what earlier versions have, too, and a root.
           // Leaves that the cache has dropped may not be freed yet.
@@ -98,7 +98,7 @@ internal import Testing
       for index in trees.indices where Bool.random(using: &random) {
         let healer = Healer()
         healer.tree.withLock { $0 = Tree(building: model, pageSize: pageSize) }
-        try file.spill(&trees[index], healer.healing) { _, _ in true }
+        try file.spill(&trees[index], healer.healing, .problems)
         joined += 1
       }
       var whole = Tree(joining: trees, pageSize: pageSize)

@@ -231,6 +231,52 @@ private struct ChangingTally: Projection {
     try next.closeBlocking()
   }
 
+  /// A store whose comparison has ended, and a fold of it that a pass is at.
+  private func compared(_ disk: SimulatedDisk) async throws -> (store: EventStore, projector: Projector) {
+    ChangingTally.code.withLock { $0 = 2 }
+    let store = try StateStore.open(disk, options: options())
+    let projector = store.projector(Self.folding)
+    projector.state.withLock { $0.isFolding = true }
+    let fold = projector.currentFold()
+    fold.state.chain = store.log.mark.visible.chain
+    _ = projector.publish(fold.state, by: projector.exclusive, keepsFold: true)
+    while !projector.state.withLock({ $0.origin.isCompared }) { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(projector.otherBuild != nil)
+    return (store, projector)
+  }
+
+  enum Ending: CaseIterable { case givenUp, cancelled, failed }
+
+  @Test(arguments: Ending.allCases)
+  func `fault 75: what a comparison found out outlasts a pass that is given up, cancelled or failed`(
+    _ ending: Ending
+  ) async throws {
+    let (store, projector) = try await compared(disk())
+    var own = projector.exclusive
+    own.slice.setWanted(false)
+    switch ending {
+    case .givenUp:
+      // Another fold goes on, which has not begun yet.
+      let options = store.log.options
+      own = projector.state.withLock { state in
+        state.exclusive = Projector.Exclusive(options, begin: state.folded, state.exclusive.work)
+        return state.exclusive
+      }
+    case .cancelled:
+      var events = StateEvents(seed: 12)
+      for _ in 0..<20 { try events.append(to: store) }
+      own.target = store.log.mark.visible
+      #expect(projector.foldOn(own) && own.target == nil, "nothing takes over what was found out")
+    case .failed:
+      #expect(projector.fail(.closed, own), "nothing takes over what was found out")
+    }
+    while projector.foldOn(own) {}
+    #expect(projector.otherBuild == nil)
+    #expect(try status(store).isVersionNotRaised)
+    #expect(try await store.difference(of: Self.folding) == nil)
+    try store.closeBlocking()
+  }
+
   @Test func `while a program is being developed, a state of another build is not used`() throws {
     let disk = try disk()
     var options = options()
