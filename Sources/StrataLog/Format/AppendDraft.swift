@@ -8,7 +8,7 @@ package final class AppendDraft: @unchecked Sendable {
   // Safe to send: it is only mutated while it is built, before the one call that submits it.
 
   /// What the committer needs to know about each event.
-  package struct Mark {
+  package struct Mark: Sendable {
     /// The offset of the revision's eight bytes in `events`.
     package var revisionOffset: Int
     package var streamOffset: Int
@@ -34,7 +34,7 @@ package final class AppendDraft: @unchecked Sendable {
   // Not checked at run time for overlapping accesses: the committer makes a dozen for each append, and nothing changes a
   // draft that was submitted.
   @exclusivity(unchecked) package private(set) var events: RawBuffer
-  @exclusivity(unchecked) package private(set) var marks: [Mark] = []
+  @exclusivity(unchecked) package private(set) var marks = DraftMarks()
   /// The length of the contents of all events.
   @exclusivity(unchecked) private(set) var contentLength = 0
   /// How many bytes the events grow by if those with a longer erased form are erased.

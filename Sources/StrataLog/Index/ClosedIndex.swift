@@ -155,6 +155,16 @@ package struct ClosedIndex: @unchecked Sendable {
     return try file.value(forKey: key.bytes, hash: XXH64.of(key.bytes))
   }
 
+  /// The hash of the key that a stream has in an index file.
+  static func keyHash(ofStream name: UnsafeRawBufferPointer) -> UInt64 {
+    let tag = name.categoryLength == nil ? IndexTag.bareStream : .stream
+    return withUnsafeTemporaryAllocation(byteCount: name.count + 1, alignment: 1) { key in
+      key[0] = tag.rawValue
+      UnsafeMutableRawBufferPointer(rebasing: key.dropFirst()).copyMemory(from: name)
+      return XXH64.of(UnsafeRawBufferPointer(key))
+    }
+  }
+
   /// Writes tables as an index file, under a temporary name first. Replaces an existing file. If writing fails, nothing
   /// of the file stays.
   ///

@@ -30,6 +30,17 @@ extension KeyTable {
     }
   }
 
+  /// False if no key has this hash. O(1) expected.
+  func mayContain(_ hash: UInt64) -> Bool {
+    let mask = slots.count - 1
+    var place = Int(truncatingIfNeeded: hash) & mask
+    while slots[place] != 0 {
+      if slots[place] >> 32 == hash >> 32 { return true }
+      place = (place &+ 1) & mask
+    }
+    return false
+  }
+
   /// Adds a key that is not in the table yet. O(1) amortised and expected.
   ///
   /// - Parameter base: the number of events of the stream before this segment.
@@ -48,6 +59,17 @@ extension KeyTable {
     )
     Self.place(hash, index, in: slots)
     return EntryIndex(rawValue: index)
+  }
+
+  /// Removes the keys that were inserted last, for a group whose write failed. Nothing is appended to them. O(keys).
+  package mutating func removeLast(_ count: Int) {
+    precondition(count >= 0 && count <= entries.count, "no more keys are removed than there are")
+    precondition(events.count == 0, "a key with events is not removed")
+    guard count > 0 else { return }
+    entries.count -= count
+    keys.count = Int(entries.start[entries.count].keyOffset)
+    slots.update(repeating: 0)
+    for index in 0..<entries.count { Self.place(entries.start[index].hash, UInt32(index), in: slots) }
   }
 
   /// Slots for that many entries: a power of two, of which at most half are used.

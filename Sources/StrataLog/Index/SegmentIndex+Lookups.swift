@@ -17,9 +17,14 @@ extension SegmentIndex {
   }
 
   /// The first sequence of the append with an id, or nil.
-  package func first(ofID id: UnsafeRawBufferPointer) -> UInt64? {
-    ids.find(id, hash: XXH64.of(id)).map { ids[$0].base }
+  package func first(ofID id: UnsafeRawBufferPointer) -> UInt64? { first(ofID: id, hash: XXH64.of(id)) }
+
+  func first(ofID id: UnsafeRawBufferPointer, hash: UInt64) -> UInt64? {
+    ids.find(id, hash: hash).map { ids[$0].base }
   }
+
+  /// False if no append here has an id of this hash.
+  func mayContain(idHash hash: UInt64) -> Bool { ids.mayContain(hash) }
 
   /// The sequences of a stream's events in these tables, up to `last`; nil if there are none.
   package func places(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamPlaces? {

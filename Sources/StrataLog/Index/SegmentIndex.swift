@@ -138,10 +138,15 @@ package final class SegmentIndex {
 
   /// Adds the id of an append that is in the log.
   package func addID(_ id: UnsafeRawBufferPointer, first: UInt64) {
+    let hash = XXH64.of(id)
+    if ids.find(id, hash: hash) == nil { addNewID(id, hash: hash, first: first) }
+  }
+
+  /// Adds an id that the tables do not have, with its hash.
+  func addNewID(_ id: UnsafeRawBufferPointer, hash: UInt64, first: UInt64) {
     assert((1...FormatLimits.appendIDLengthMax).contains(id.count), "an id has 1 to 64 bytes")
     assert(first >= firstSequence, "an id is added to the index of its append's segment")
-    let hash = XXH64.of(id)
-    if ids.find(id, hash: hash) == nil { _ = ids.insert(id, hash: hash, base: first) }
+    _ = ids.insert(id, hash: hash, base: first)
   }
 
   /// Assigns the next sequence to a stream and returns the event's revision. Calls `base` for the stream's revision
@@ -172,6 +177,9 @@ package final class SegmentIndex {
     }
     assert(typeOfEvent.count == eventCount, "each event has a type")
   }
+
+  /// Removes the ids that were added last, whose group could not be written. O(ids).
+  func undoIDs(_ count: Int) { ids.removeLast(count) }
 
   private func insert(_ stream: UnsafeRawBufferPointer, hash: UInt64, base: UInt64) -> KeyTable.EntryIndex {
     if let length = stream.categoryLength {

@@ -10,10 +10,15 @@ struct AppendDecider {
   private let index: StoreIndex
   private let source: LogSource
   private let clock: StoreClock
-  /// The drafts of the current group that have an id, and the outcome of each.
-  private var ids: [DraftByID: AppendOutcome] = [:]
+  /// The drafts of the current group that have an id, and the outcome of each, in the order of the log. Their ids are in
+  /// the active tables.
+  private var identified: [(draft: AppendDraft, outcome: AppendOutcome)] = []
   /// The times of the current group.
   private var times: [AppendTimes.Entry] = []
+  /// Whether the current group is so large that it takes filters of the closed segments.
+  private var isLarge = false
+  /// These filters, once an append of the group has asked for them.
+  private var filters: ClosedFilters?
 
   init(index: StoreIndex, source: LogSource, clock: StoreClock) {
     self.index = index
@@ -21,11 +26,21 @@ struct AppendDecider {
     self.clock = clock
   }
 
+  /// From how many appends on a group takes filters: for fewer, a search that ends at the newest segment is cheaper.
+  private static let largeCount = 16
+
   /// Drops what the previous group left.
-  mutating func begin() {
-    ids.removeAll(keepingCapacity: true)
+  ///
+  /// - Parameter count: how many appends the next group has.
+  mutating func begin(count: Int) {
+    identified.removeAll(keepingCapacity: true)
     times.removeAll(keepingCapacity: true)
+    isLarge = count >= Self.largeCount
+    filters = nil
   }
+
+  /// How many ids of the current group are in the active tables.
+  var idCount: Int { identified.count }
 
   /// Decides everything about one append, or throws why it is refused. After an error nothing of the append remains.
   ///
@@ -34,7 +49,8 @@ struct AppendDecider {
   mutating func decide(
     _ draft: AppendDraft, in frame: inout GroupFrame, builds: Bool
   ) throws(StoreError) -> AppendOutcome {
-    if !draft.id.isEmpty, let known = try known(draft, builds: builds) { return known }
+    let idHash = draft.id.isEmpty ? 0 : XXH64.of(draft.id)
+    if !draft.id.isEmpty, let known = try known(draft, idHash, builds: builds) { return known }
     guard frame.hasRoom(for: draft.eventCount) else {
       throw .invalid(what: "the sequences of the log are used up")
     }
@@ -45,7 +61,7 @@ struct AppendDecider {
         next: "copy them into a new store that nothing else writes to")
     }
     assert(index.withActive { $0.nextSequence } == first, "the tables hold every framed event")
-    try setRevisions(of: draft, builds: builds)
+    try addToTables(draft, idHash, first: first, builds: builds)
     let given = draft.given ?? max(clock.now(), FormatLimits.noTime + 1)
     let time = frame.commitTime(given: draft.committed ?? given)
     frame.add(draft, commitTime: time, given: given)
@@ -57,26 +73,26 @@ struct AppendDecider {
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
       given: given == time ? nil : given,
       chain: .known(frame.chain), isKnown: false)
-    if !draft.id.isEmpty { ids[DraftByID(draft)] = outcome }
+    if !draft.id.isEmpty { identified.append((draft, outcome)) }
     return outcome
   }
 
-  /// Adds the times and ids of the group to the active tables, once it is written.
+  /// Adds the times of the group to the active tables, once it is written.
   func recordGroup() {
     guard !times.isEmpty else { return }
     index.withActive { tables in
       tables.addTimes(times)
       assert(tables.times.nextSequence == tables.nextSequence, "each append in the tables has a time")
-      assert(
-        ids.values.allSatisfy { $0.last < tables.nextSequence }, "an id is recorded after its events")
-      for (key, outcome) in ids { key.draft.id.withUnsafeBytes { tables.addID($0, first: outcome.first) } }
     }
   }
 
   // MARK: Expectations and revisions
 
-  /// Checks the append's expectations, and assigns revisions to all of its events or to none.
-  private func setRevisions(of draft: AppendDraft, builds: Bool) throws(StoreError) {
+  /// Checks the append's expectations, and assigns revisions to all of its events or to none. The tables then have its
+  /// events and its id.
+  private mutating func addToTables(
+    _ draft: AppendDraft, _ idHash: UInt64, first: UInt64, builds: Bool
+  ) throws(StoreError) {
     try index.withActive { tables throws(StoreError) in
       for expectation in draft.expectations { try check(expectation, tables, builds) }
       let before = tables.nextSequence
@@ -87,7 +103,7 @@ struct AppendDecider {
           let revision = try tables.append(
             to: stream, hash: mark.streamHash, type: draft.type(of: mark)
           ) { () throws(StoreError) in
-            try index.closedRevision(of: stream, below: tables, builds: builds)
+            try closedRevision(of: stream, hash: mark.streamHash, tables, builds)
           }
           framed += 1
           // The revision after 2⁶⁴ − 1 would be 0, which is malformed.
@@ -101,10 +117,27 @@ struct AppendDecider {
         assert(tables.nextSequence == before, "a refused append leaves no event in the tables")
         throw error
       }
+      guard !draft.id.isEmpty else { return }
+      draft.id.withUnsafeBytes { tables.addNewID($0, hash: idHash, first: first) }
     }
   }
 
-  private func check(
+  /// The revision of a stream that the active tables do not have.
+  private mutating func closedRevision(
+    of stream: UnsafeRawBufferPointer, hash: UInt64, _ tables: SegmentIndex, _ builds: Bool
+  ) throws(StoreError) -> UInt64 {
+    if let filters = filters(below: tables), !filters.mayContain(stream: stream, hash: hash) { return 0 }
+    return try index.closedRevision(of: stream, below: tables, builds: builds)
+  }
+
+  private mutating func filters(below tables: SegmentIndex) -> ClosedFilters? {
+    guard isLarge else { return nil }
+    let filters = filters ?? ClosedFilters(of: index, below: tables)
+    self.filters = filters
+    return filters
+  }
+
+  private mutating func check(
     _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ builds: Bool
   ) throws(StoreError) {
     let actual = try expectation.stream.lendBytes { name throws(StoreError) in
@@ -121,18 +154,13 @@ struct AppendDecider {
   // MARK: Ids
 
   /// The outcome of an earlier append with this id, or nil.
-  private func known(_ draft: AppendDraft, builds: Bool) throws(StoreError) -> AppendOutcome? {
-    if let index = ids.index(forKey: DraftByID(draft)) {
-      let (earlier, outcome) = ids[index]
-      guard earlier.draft.hasSameContent(as: draft) else {
-        throw .idReused(
-          id: String(decoding: draft.id, as: UTF8.self), sequences: outcome.first...outcome.last)
-      }
-      var known = outcome
-      known.isKnown = true
-      return known
+  private mutating func known(
+    _ draft: AppendDraft, _ idHash: UInt64, builds: Bool
+  ) throws(StoreError) -> AppendOutcome? {
+    guard let first = try first(ofID: draft.id, idHash, builds: builds) else { return nil }
+    if let earlier = identified.first, first >= earlier.outcome.first {
+      return try known(draft, first: first)
     }
-    guard let first = try index.first(ofID: draft.id, builds: builds) else { return nil }
     let recorded = try RepeatedAppend(of: draft, source, first: first)
     guard recorded.isSame else {
       throw .idReused(id: String(decoding: draft.id, as: UTF8.self), sequences: first...recorded.last)
@@ -142,19 +170,29 @@ struct AppendDecider {
       chain: .inBlock(recorded.block),
       isKnown: true)
   }
-}
 
-/// A draft as its id: equal if the ids are. The id is hashed once, with the hash of the indexes.
-private struct DraftByID: Hashable {
-  let draft: AppendDraft
-  private let idHash: UInt64
-
-  init(_ draft: AppendDraft) {
-    self.draft = draft
-    idHash = XXH64.of(draft.id)
+  /// The same for an append of the current group, which is not in the log yet.
+  private func known(_ draft: AppendDraft, first: UInt64) throws(StoreError) -> AppendOutcome {
+    let (earlier, outcome) = identified[identified.countAhead { $0.outcome.first < first }]
+    assert(outcome.first == first && earlier.id == draft.id, "an id in the tables is that of an append")
+    guard earlier.hasSameContent(as: draft) else {
+      throw .idReused(
+        id: String(decoding: draft.id, as: UTF8.self), sequences: outcome.first...outcome.last)
+    }
+    var known = outcome
+    known.isKnown = true
+    return known
   }
 
-  static func == (a: DraftByID, b: DraftByID) -> Bool { a.idHash == b.idHash && a.draft.id == b.draft.id }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(idHash) }
+  /// The first sequence of the append with an id, in the log or in the current group.
+  private mutating func first(
+    ofID id: [UInt8], _ hash: UInt64, builds: Bool
+  ) throws(StoreError) -> UInt64? {
+    let (first, mayBeClosed) = index.withActive { tables in
+      let first = id.withUnsafeBytes { tables.first(ofID: $0, hash: hash) }
+      return (first, first == nil && filters(below: tables)?.mayContain(idHash: hash) ?? true)
+    }
+    guard mayBeClosed else { return first }
+    return try index.first(ofID: id, builds: builds)
+  }
 }

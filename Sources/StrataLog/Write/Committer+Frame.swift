@@ -51,6 +51,7 @@ extension Committer {
   private func takeBack(after error: StoreError) -> StoreError {
     index.withActive { tables in
       tables.undo(state.frame.eventCount)
+      tables.undoIDs(decider.idCount)
       assert(tables.nextSequence == state.link.nextSequence, "the tables hold the events of the log")
     }
     do throws(StoreError) {

@@ -68,7 +68,7 @@ final class Committer: @unchecked Sendable {
   func reopen(_ state: consuming WriterState) {
     assert(failure == nil, "a failed writer is closed, not suspended")
     self.state = state
-    decider.begin()
+    decider.begin(count: 0)
     lookups.reopen()
     ending.withLock { $0 = nil }
   }
@@ -123,7 +123,7 @@ final class Committer: @unchecked Sendable {
 
   private func write(_ group: [PendingAppend]) {
     state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
-    decider.begin()
+    decider.begin(count: group.count)
     /// The result of each append; nil if it is set aside.
     var results: [AppendResult?] = []
     results.reserveCapacity(group.count)

@@ -73,6 +73,8 @@ struct PendingAppend {
     continuation.resume(returning: nil)
   }
 
+  func isOf(_ run: AppendRun) -> Bool { if case .run(let own, _) = caller { own === run } else { false } }
+
   /// The error with which this append is refused regardless of its content: an earlier one in its run failed.
   var refusal: StoreError? {
     if case .run(let run, _) = caller { run.refusal } else { nil }
@@ -94,12 +96,13 @@ extension PendingAppend {
         index += 1
         continue
       }
-      var found: [(result: AppendResult, draft: AppendDraft, label: UInt64)] = []
-      while index < group.count, case .run(let other, let label) = group[index].caller, other === run {
-        if let result = results[index] { found.append((result, group[index].draft, label)) }
-        index += 1
-      }
-      run.finish(found)
+      let begin = index
+      while index < group.count, group[index].isOf(run) { index += 1 }
+      run.finish(
+        (begin..<index).lazy.compactMap { index in
+          guard case .run(_, let label) = group[index].caller, let result = results[index] else { return nil }
+          return (result, group[index].draft, label)
+        })
     }
   }
 }

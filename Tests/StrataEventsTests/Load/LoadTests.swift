@@ -68,6 +68,32 @@ import Testing
     try await store.close()
   }
 
+  @Test(arguments: 0..<6)
+  func `a load over many segments makes what single appends make, and knows all of it again`(
+    number: Int
+  ) async throws {
+    let seed = StrataSimulation.SeededGenerator.testSeed() &+ UInt64(number)
+    var random = RandomLoad(seed: seed)
+    random.isTimed = true
+    let appends = random.appends(400)
+    let model = try LoadModel(appends)
+    var options = StoreOptions()
+    options.clock = .fixed
+    options.segmentSizeTarget = 4 << 10
+    // Few large groups, which ask for all their names and ids at once, or many small ones.
+    options.groupSizeMax = number % 2 == 0 ? 4 << 20 : 2 << 10
+    let store = try EventStore.open(SimulatedDisk(), path: "/store", .readWrite, options: options)
+    for part in [0..<100, 100..<180, 180..<appends.count] {
+      try await store.load(appends[part])
+      #expect(store.head == model.heads[part.upperBound], "\(part), SEED=\(seed)")
+    }
+    #expect(store.log.source.catalog.names.count > 3, "SEED=\(seed)")
+    let named = appends.filter { $0.id != nil }
+    let receipt = try await store.load(named)
+    #expect(receipt.knownCount == UInt64(named.count) && store.head == model.heads.last, "SEED=\(seed)")
+    try await store.close()
+  }
+
   @Test(arguments: 0..<10)
   func `a load that is cancelled, or whose sequence throws, keeps what it took, and nothing else`(number: Int)
     async throws

@@ -123,6 +123,29 @@ enum HashQuality: CaseIterable, Sendable {
     pair.expectAgreement(upTo: 3)
   }
 
+  @Test(arguments: HashQuality.allCases)
+  func `keys that are removed are as if they had never been inserted`(_ quality: HashQuality) {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    var pair = KeyTablePair(hash: quality.hash)
+    var inserted: [Bytes] = []
+    for _ in 0..<200 {
+      let key = random.key()
+      if pair.bases[key] == nil {
+        _ = pair.insert(key, base: UInt64.random(in: 0...9, using: &random))
+        inserted.append(key)
+      }
+      guard Int.random(in: 0..<6, using: &random) == 0 else { continue }
+      let count = Int.random(in: 0...min(9, inserted.count), using: &random)
+      pair.table.removeLast(count)
+      for key in inserted.suffix(count) {
+        pair.bases[key] = nil
+        #expect(pair.find(key) == nil)
+      }
+      inserted.removeLast(count)
+      pair.expectAgreement(upTo: 0)
+    }
+  }
+
   @Test func `thousands of keys with one beginning come out in order`() {
     var pair = KeyTablePair(hash: HashQuality.good.hash)
     let beginning = Bytes(repeating: 120, count: 300)
