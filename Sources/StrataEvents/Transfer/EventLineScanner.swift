@@ -65,10 +65,13 @@ struct EventLineScanner {
   /// Moves past a string, with its quotes.
   private mutating func string() throws(EventLineProblem) -> Range<Int> {
     let start = offset
-    offset += 1
+    offset = bytes.firstQuoteOrBackslash(from: offset + 1)
     while let byte = peek {
-      offset += byte == UInt8(ascii: "\\") ? 2 : 1
-      if byte == UInt8(ascii: "\"") { return start..<offset }
+      if byte == UInt8(ascii: "\"") {
+        offset += 1
+        return start..<offset
+      }
+      offset = bytes.firstQuoteOrBackslash(from: offset + 2)
     }
     offset = bytes.count
     throw problem("the line ends inside a string")
@@ -113,25 +116,36 @@ struct EventLineScanner {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The offset of the first line feed; nil if there is none. Looks at eight bytes at a time.
+  /// The offset of the first line feed; nil if there is none.
   var firstLineFeed: Int? {
-    guard let base = baseAddress else { return nil }
-    let feed = UInt8(ascii: "\n")
+    let offset = firstOffset(from: 0, of: UInt8(ascii: "\n"), or: UInt8(ascii: "\n"))
+    return offset < count ? offset : nil
+  }
+
+  /// The offset of the first quote or backslash from an offset on; at least `count` if there is none.
+  fileprivate func firstQuoteOrBackslash(from start: Int) -> Int {
+    firstOffset(from: start, of: UInt8(ascii: "\""), or: UInt8(ascii: "\\"))
+  }
+
+  /// The offset of the first of two bytes; at least `count` if there is none. Looks at eight bytes at a time.
+  @inline(__always)
+  private func firstOffset(from start: Int, of one: UInt8, or other: UInt8) -> Int {
+    guard let base = baseAddress else { return start }
     let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-    var index = 0
+    var index = start
     while index &+ 8 <= count {
-      let word =
-        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-        ^ (ones &* UInt64(feed))
+      let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let (first, second) = (word ^ (ones &* UInt64(one)), word ^ (ones &* UInt64(other)))
       // The lowest bit found is exact, since a borrow can affect only the bytes above it.
-      let found = (word &- ones) & ~word & tops
+      let found = ((first &- ones) & ~first | (second &- ones) & ~second) & tops
       if found != 0 { return index &+ found.trailingZeroBitCount >> 3 }
       index &+= 8
     }
     while index < count {
-      if base.load(fromByteOffset: index, as: UInt8.self) == feed { return index }
+      let byte = base.load(fromByteOffset: index, as: UInt8.self)
+      if byte == one || byte == other { return index }
       index &+= 1
     }
-    return nil
+    return index
   }
 }

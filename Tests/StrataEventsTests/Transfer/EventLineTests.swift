@@ -152,6 +152,23 @@ import Testing
     #expect(report.appended == 3)
   }
 
+  @Test func `strings end where they end, wherever quotes and backslashes are in them`() throws {
+    let store = try TransferStores.open(SimulatedDisk())
+    for (number, ending) in ["", "\\", "\"", "\\\"", "\\\\", "\"\"\\", "é\"", "\u{1}\\"].enumerated() {
+      for length in 0...17 {
+        let text = String(repeating: "x", count: length) + ending
+        let event = NewEvent(
+          "t" + text, in: "a/\(text)y",
+          .object(["\(text)": .string(text + "z"), "n": .array([.string(text)])]),
+          metadata: ["m": .string(text)])
+        try store.appendBlocking([event], id: "\(number)-\(text)")
+      }
+    }
+    let report = try TransferStores.take(
+      try TransferStores.lines(store), into: TransferStores.open(SimulatedDisk()))
+    #expect(report.relation == .same && report.appended == 8 * 18)
+  }
+
   @Test func `a line by hand needs a stream and a type, and may say the rest`() async throws {
     let store = EventStore.inMemory(clock: .fixed)
     let text = """
