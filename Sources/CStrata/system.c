@@ -13,6 +13,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #if defined(__APPLE__)
 #include <pthread/qos.h>
 #include <sys/mman.h>
@@ -31,6 +34,15 @@ void strata_error_message(int code, char *buffer, size_t capacity) {
   strerror_r(code, buffer, capacity);
 #endif
   if (buffer[0] == 0) snprintf(buffer, capacity, "error %d", code);
+}
+
+void strata_share_heap(void) {
+#if defined(__GLIBC__)
+  mallopt(M_ARENA_MAX, 1);
+  // Without these, glibc keeps pieces of up to 32 MiB once it has seen one freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);
+#endif
 }
 
 int strata_errno(void) { return errno; }

@@ -87,6 +87,9 @@ struct Workload: Sendable {
       name: "load", about: "rows that are appended one by one and awaited, and the same rows loaded",
       rounds: 3,
       run: load),
+    .init(
+      name: "transfer", about: "imports and exports of whole files by logreplay, next to sqlite3", rounds: 3,
+      run: transfer),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),

@@ -46,6 +46,11 @@ static inline uint8_t strata_unmark(uint8_t *at) {
   return before;
 }
 
+/// Keeps the memory of this process small where one thread frees what another has allocated: one heap for all threads,
+/// and large pieces are given back to the system. Does nothing where the C library has no such choice. Call it before
+/// other threads run.
+void strata_share_heap(void);
+
 // Releasing what is nested: see release.c.
 
 /// What a thread is releasing. Only that thread reads and writes it.

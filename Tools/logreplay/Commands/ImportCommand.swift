@@ -54,6 +54,7 @@ struct ImportCommand: AsyncParsableCommand {
   var output: Output = .short
 
   func run() async throws {
+    ProcessHeap.share()
     let (text, isPart): (String, Bool)
     if sync.sync {
       let report = try await executeSync { importNote($0) }

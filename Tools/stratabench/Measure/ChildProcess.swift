@@ -16,6 +16,8 @@ struct ChildProcess {
   private(set) var seconds = 0.0
   /// The processor time of all its threads, in seconds. Other programs on the machine affect it little.
   private(set) var processorSeconds = 0.0
+  /// The most memory that it had at once, in bytes.
+  private(set) var peakMemory = 0
   /// What it wrote to standard output.
   private(set) var output = ""
 
@@ -68,6 +70,11 @@ struct ChildProcess {
     seconds = (ContinuousClock.now - start) / .seconds(1)
     processorSeconds = [usage.ru_utime, usage.ru_stime]
       .reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    #if canImport(Darwin)
+      peakMemory = Int(usage.ru_maxrss)
+    #else
+      peakMemory = Int(usage.ru_maxrss) << 10
+    #endif
     output = String(decoding: bytes, as: UTF8.self)
     guard status == 0 else {
       throw Failure(description: "\(program) \(arguments.joined(separator: " ")) ended with status \(status)")
