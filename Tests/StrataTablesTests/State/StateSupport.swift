@@ -147,8 +147,11 @@ struct StateEvents {
     if Bool.random(using: &random) { return .ascii("z", count: count) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
-    // By hand, since this is where a build without optimisation would spend its time.
-    while bytes.count < count { bytes.append(0x21 + UInt8((random.next() >> 32) % 94)) }
+    // As `UInt8.random(in: 0x21...0x7E)` draws them, by hand: a build without optimisation would spend its time there.
+    while bytes.count < count {
+      let product = UInt16(UInt8(truncatingIfNeeded: random.next())) * 94
+      if product & 0xFF >= 68 { bytes.append(0x21 + UInt8(product >> 8)) }
+    }
     return String(decoding: bytes, as: UTF8.self)
   }
 
