@@ -26,12 +26,12 @@ struct EndingSignalTests {
     try store.closeBlocking()
     for (signal, code) in Self.signals {
       var ended = 0
-      for _ in 0..<10 where ended == 0 {
+      for _ in 0..<50 where ended == 0 {
         let outcome = try await LogreplayProcess.shell(
           """
           cd "$1"; rm -rf copy
           "$0" backup store copy >out 2>&1 & child=$!
-          until ls copy/log 2>/dev/null | grep -q 'tmp$' || ! kill -0 $child 2>/dev/null; do :; done
+          until set -- copy/log/*tmp; [ -e "$1" ] || ! kill -0 $child 2>/dev/null; do :; done
           kill -\(signal) $child 2>/dev/null || true
           code=0; wait $child || code=$?; echo "code $code"; ls copy/log
           """, folder.path)
