@@ -26,6 +26,9 @@ final class LogreplayProcess: @unchecked Sendable {
     return folder.appendingPathComponent("logreplay")
   }()
 
+  /// What a process hears is inherited: under `nohup`, no command here would be ended by SIGHUP.
+  private static let hearsHangups: Void = { _ = signal(SIGHUP, SIG_DFL) }()
+
   private let process = Process()
   private let output = Pipe()
   private let errors = Pipe()
@@ -60,6 +63,7 @@ final class LogreplayProcess: @unchecked Sendable {
 
   /// Runs lines of a shell to their end. `$0` is the command, and what is given is `$1` and so on.
   static func shell(_ lines: String, _ arguments: String...) async throws -> Outcome {
+    hearsHangups
     let arguments = ["-euc", lines, executable.path] + arguments
     return try await LogreplayProcess(arguments, program: URL(fileURLWithPath: "/bin/sh")).wait()
   }
