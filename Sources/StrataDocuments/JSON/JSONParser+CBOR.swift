@@ -25,38 +25,9 @@ extension CBORWriter {
   }
 }
 
-extension CBORWriter {
-  /// The value that JSON text contains, in CBOR, as `DocumentValue(json:)` reads it.
-  ///
-  /// No document is built, so the memory for a text of any length is that of its CBOR, which has a limit.
-  ///
-  /// - Parameters:
-  ///   - lengthMax: how many bytes the value may take.
-  ///   - rounded: set to the column of the first number that is not kept, from 1, and the double that it became.
-  /// - Throws: why the text is not valid, or `tooLarge`. Of a key that occurs twice in a long text the name is not said.
-  package static func encoded(
-    json text: UnsafeRawBufferPointer, lengthMax: Int, rounded: inout (column: Int, value: Double)?
-  ) throws(JSONError) -> [UInt8] {
-    let bytes = text.assumingMemoryBound(to: UInt8.self)
-    var writer = CBORWriter(capacity: min(max(64, text.count), 1 << 20))
-    var maps = CBOROpenMaps()
-    var parser = JSONParser(bytes, noticesRounding: true)
-    parser.encodedLengthMax = lengthMax
-    do throws(JSONParser.Failure) { try parser.transcodeDocument(to: &writer, &maps) } catch {
-      // To read the document says which key it is.
-      if case .duplicateKey = error.reason, text.count <= 1 << 20 { _ = try DocumentValue(json: text) }
-      throw JSONError(error.reason, at: error.offset, in: bytes)
-    }
-    rounded = parser.firstRounded.map { first in
-      (JSONError(.numberOutOfRange, at: first.offset, in: bytes).column, first.value)
-    }
-    return writer.withUnsafeBytes { Array($0) }
-  }
-}
-
 extension JSONParser {
   /// Reads a text that is one value.
-  fileprivate mutating func transcodeDocument(
+  mutating func transcodeDocument(
     to writer: inout CBORWriter, _ maps: inout CBOROpenMaps
   ) throws(Failure) {
     skipSpace()

@@ -102,16 +102,3 @@ struct ErasureTargets {
     return found.sorted()
   }
 }
-
-extension Array {
-  /// The length of the prefix whose elements satisfy a condition. No element after it may satisfy it. O(log count).
-  fileprivate func countAhead(where isAhead: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isAhead(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-}

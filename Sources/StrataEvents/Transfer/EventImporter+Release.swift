@@ -62,19 +62,11 @@ extension EventImporter {
   /// Notes that a position of a consumer is left out, or that a consumer is deleted.
   private func leaveOut(_ consumer: String, isDeleted: Bool) {
     let names = report.consumersLeftOut
-    var (low, high) = (0, names.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if names[middle].utf8.lexicographicallyPrecedes(consumer.utf8) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    let isThere = low < names.count && names[low].utf8.elementsEqual(consumer.utf8)
-    if isThere, isDeleted { report.consumersLeftOut.remove(at: low) }
+    let index = names.countAhead { $0.utf8.lexicographicallyPrecedes(consumer.utf8) }
+    let isThere = index < names.count && names[index].utf8.elementsEqual(consumer.utf8)
+    if isThere, isDeleted { report.consumersLeftOut.remove(at: index) }
     if !isThere, !isDeleted, names.count < Self.consumersMax {
-      report.consumersLeftOut.insert(consumer, at: low)
+      report.consumersLeftOut.insert(consumer, at: index)
     }
   }
 

@@ -44,7 +44,7 @@ package final class EventImporter: @unchecked Sendable {
 
   /// What was taken of a line that is not complete yet.
   private var partial: [UInt8] = []
-  private var objects = EventLineObjects()
+  private var transcoder = CBORTranscoder()
   private var openAppend: ImportedAppend?
   /// Appends whose chain is not known yet, with the chain after each, and the bytes of their events.
   private var waiting: [(append: ImportedAppend, chain: UInt64)] = []
@@ -174,7 +174,7 @@ package final class EventImporter: @unchecked Sendable {
         }
       case .ended: throw EventLineProblem(column: 1, why: "a line after the last line of the export")
       }
-      try event(try EventLine(bytes, &objects))
+      try event(try EventLine(bytes, &transcoder))
     } catch { throw failure(error) }
   }
 

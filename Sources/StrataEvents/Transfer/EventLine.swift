@@ -34,9 +34,9 @@ struct EventLine {
   var beginsAppend: Bool { append != nil || id != nil || committed != nil || isErasable }
 
   /// Reads a line.
-  init(_ line: UnsafeRawBufferPointer, _ objects: inout EventLineObjects) throws(EventLineProblem) {
+  init(_ line: UnsafeRawBufferPointer, _ transcoder: inout CBORTranscoder) throws(EventLineProblem) {
     var reader = EventLineReader(line)
-    self = try reader.read(&objects)
+    self = try reader.read(&transcoder)
   }
 
   init() {}

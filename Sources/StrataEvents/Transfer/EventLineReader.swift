@@ -10,7 +10,8 @@ enum EventLineMember: UInt32, CaseIterable {
     metadata
   case metadata64, salt, erased, opaque, expected, chain
 
-  private static let names = allCases.map { Array("\($0)".utf8) }
+  private static let texts = allCases.map { "\($0)" }
+  private static let names = texts.map { Array($0.utf8) }
 
   /// The member of a name; nil for any other name.
   init?(_ name: UnsafeRawBufferPointer) {
@@ -22,7 +23,7 @@ enum EventLineMember: UInt32, CaseIterable {
     return nil
   }
 
-  var name: String { String(decoding: Self.names[Int(rawValue)], as: UTF8.self) }
+  var name: String { Self.texts[Int(rawValue)] }
 
   /// Members as bits.
   struct Seen {
@@ -59,8 +60,8 @@ struct EventLineReader {
 
   init(_ line: UnsafeRawBufferPointer) { self.line = line }
 
-  /// - Parameter objects: memory that is kept from one line to the next.
-  mutating func read(_ objects: inout EventLineObjects) throws(EventLineProblem) -> EventLine {
+  /// - Parameter transcoder: its memory is kept from one line to the next.
+  mutating func read(_ transcoder: inout CBORTranscoder) throws(EventLineProblem) -> EventLine {
     var scanner = EventLineScanner(line)
     while let (name, value) = try scanner.next() {
       guard let member = EventLineMember(name) else {
@@ -70,47 +71,47 @@ struct EventLineReader {
       guard seen.insert(member) else {
         throw problem("the member \"\(member.name)\" occurs twice", at: value)
       }
-      try take(member, value, &objects)
+      try take(member, value, &transcoder)
     }
-    try finish(&objects)
+    try finish(&transcoder)
     return event
   }
 
   private mutating func take(
-    _ member: EventLineMember, _ value: Range<Int>, _ objects: inout EventLineObjects
+    _ member: EventLineMember, _ value: Range<Int>, _ transcoder: inout CBORTranscoder
   ) throws(EventLineProblem) {
+    let name = member.name
     switch member {
-    case .sequence: event.sequence = try number(member.name, value, in: 1 ... .max)
+    case .sequence: event.sequence = try number(name, value, in: 1 ... .max)
     case .append:
-      event.append = Int(try number(member.name, value, in: 1...UInt64(FormatLimits.rawLengthMax)))
-    case .id: event.id = try appendID(try text(member.name, value), member.name, value)
-    case .id64: event.id = try appendID(try bytes(member.name, value), member.name, value)
-    case .time: event.time = try time(member.name, value)
-    case .committed: event.committed = try time(member.name, value)
-    case .erasable: event.isErasable = try flag(member.name, value)
-    case .stream: event.stream = try text(member.name, value, lengths: 1...FormatLimits.streamLengthMax)
-    case .revision: event.revision = try number(member.name, value, in: 1 ... .max)
-    case .type: event.type = try text(member.name, value, lengths: 1...FormatLimits.typeLengthMax)
+      event.append = Int(try number(name, value, in: 1...UInt64(FormatLimits.rawLengthMax)))
+    case .id: event.id = try appendID(try text(name, value), name, value)
+    case .id64: event.id = try appendID(try bytes(name, value), name, value)
+    case .time: event.time = try time(name, value)
+    case .committed: event.committed = try time(name, value)
+    case .erasable: event.isErasable = try flag(name, value)
+    case .stream: event.stream = try text(name, value, lengths: 1...FormatLimits.streamLengthMax)
+    case .revision: event.revision = try number(name, value, in: 1 ... .max)
+    case .type: event.type = try text(name, value, lengths: 1...FormatLimits.typeLengthMax)
     case .data: data = value
-    case .base64: base64 = try bytes(member.name, value)
+    case .base64: base64 = try bytes(name, value)
     case .codec: codec = try codec(value)
-    case .metadata:
-      event.metadata = if let object = objects.cbor(line[value]) { object } else { try metadata(value) }
-    case .metadata64: event.metadata = try bytes(member.name, value)
+    case .metadata: event.metadata = try metadata(value, &transcoder)
+    case .metadata64: event.metadata = try bytes(name, value)
     case .salt:
-      event.salt = try bytes(member.name, value)
+      event.salt = try bytes(name, value)
       guard event.salt.count == FormatLimits.saltLength else {
         throw problem("a salt has \(FormatLimits.saltLength) bytes", at: value)
       }
     case .erased: event.content = try erased(value)
     case .opaque: event.content = try opaque(value)
     case .expected: event.expected = try expected(value)
-    case .chain: event.chain = try hex(member.name, value)
+    case .chain: event.chain = try hex(name, value)
     }
   }
 
   /// Puts the payload together, which may be in several members.
-  private mutating func finish(_ objects: inout EventLineObjects) throws(EventLineProblem) {
+  private mutating func finish(_ transcoder: inout CBORTranscoder) throws(EventLineProblem) {
     for member in [EventLineMember.stream, .type] where !seen.contains(member) {
       throw problem("\"\(member.name)\" is missing", at: 0..<0)
     }
@@ -135,14 +136,13 @@ struct EventLineReader {
     }
     switch codec.map({ PayloadCodec(rawValue: $0) }) {
     case nil, .cbor:
-      let bytes = if let object = objects.cbor(line[data]) { object } else { try encoded(data) }
-      event.content = .payload(codec: PayloadCodec.cbor.rawValue, bytes: bytes)
+      event.content = .payload(codec: PayloadCodec.cbor.rawValue, bytes: try encoded(data, &transcoder))
     case .json:
       guard data.count <= FormatLimits.rawLengthMax else {
         throw problem("the payload has more than \(FormatLimits.rawLengthMax) bytes", at: data)
       }
       // Of the four bytes of `0.1,` CBOR makes nine.
-      _ = try encoded(data, isKept: true, lengthMax: 3 * FormatLimits.rawLengthMax)
+      _ = try encoded(data, &transcoder, isKept: true, lengthMax: 3 * FormatLimits.rawLengthMax)
       event.content = .payload(codec: PayloadCodec.json.rawValue, bytes: Array(line[data]))
     default: throw problem("\"data\" is JSON, so its codec is \"cbor\" or \"json\"", at: data)
     }
@@ -159,13 +159,14 @@ struct EventLineReader {
   ///
   /// - Parameter isKept: whether the text itself is kept, so that numbers may have any number of digits.
   private func encoded(
-    _ value: Range<Int>, isKept: Bool = false, lengthMax: Int = FormatLimits.rawLengthMax
+    _ value: Range<Int>, _ transcoder: inout CBORTranscoder, isKept: Bool = false,
+    lengthMax: Int = FormatLimits.rawLengthMax
   ) throws(EventLineProblem) -> [UInt8] {
     let text = UnsafeRawBufferPointer(rebasing: line[value])
     var rounded: (column: Int, value: Double)?
     let bytes: [UInt8]
     do throws(JSONError) {
-      bytes = try CBORWriter.encoded(json: text, lengthMax: lengthMax, rounded: &rounded)
+      bytes = try transcoder.cbor(json: text, lengthMax: lengthMax, rounded: &rounded)
     } catch {
       throw problem(error.explanation, at: (value.lowerBound + error.offset)..<value.upperBound)
     }
@@ -178,8 +179,10 @@ struct EventLineReader {
     return bytes
   }
 
-  private func metadata(_ value: Range<Int>) throws(EventLineProblem) -> [UInt8] {
-    let bytes = try encoded(value)
+  private func metadata(
+    _ value: Range<Int>, _ transcoder: inout CBORTranscoder
+  ) throws(EventLineProblem) -> [UInt8] {
+    let bytes = try encoded(value, &transcoder)
     guard line[value].first == UInt8(ascii: "{") else {
       throw problem("\"metadata\" is not an object", at: value)
     }
@@ -187,7 +190,7 @@ struct EventLineReader {
   }
 
   private func number(
-    _ name: @autoclosure () -> String, _ value: Range<Int>, in range: ClosedRange<UInt64>
+    _ name: String, _ value: Range<Int>, in range: ClosedRange<UInt64>
   ) throws(EventLineProblem) -> UInt64 {
     let digits = line[value]
     var number: UInt64 = 0
@@ -195,11 +198,11 @@ struct EventLineReader {
       let digit = byte &- UInt8(ascii: "0")
       let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
       let (sum, carries) = product.addingReportingOverflow(UInt64(digit))
-      guard digit < 10, !isTooLarge, !carries else { throw notNumber(name(), value, range) }
+      guard digit < 10, !isTooLarge, !carries else { throw notNumber(name, value, range) }
       number = sum
     }
     let hasZero = digits.count > 1 && digits.first == UInt8(ascii: "0")
-    guard !digits.isEmpty, !hasZero, range.contains(number) else { throw notNumber(name(), value, range) }
+    guard !digits.isEmpty, !hasZero, range.contains(number) else { throw notNumber(name, value, range) }
     return number
   }
 
@@ -209,15 +212,15 @@ struct EventLineReader {
     problem("\"\(name)\" is not an integer from \(range.lowerBound) to \(range.upperBound)", at: value)
   }
 
-  private func flag(_ name: @autoclosure () -> String, _ value: Range<Int>) throws(EventLineProblem) -> Bool {
+  private func flag(_ name: String, _ value: Range<Int>) throws(EventLineProblem) -> Bool {
     guard line[value].elementsEqual("true".utf8) || line[value].elementsEqual("false".utf8) else {
-      throw problem("\"\(name())\" is neither true nor false", at: value)
+      throw problem("\"\(name)\" is neither true nor false", at: value)
     }
     return line[value].first == UInt8(ascii: "t")
   }
 
   private func text(
-    _ name: @autoclosure () -> String, _ value: Range<Int>, lengths: ClosedRange<Int> = 1 ... .max
+    _ name: String, _ value: Range<Int>, lengths: ClosedRange<Int> = 1 ... .max
   ) throws(EventLineProblem) -> [UInt8] {
     let bytes: [UInt8]
     if let plain = plainText(value) {
@@ -225,7 +228,7 @@ struct EventLineReader {
     } else {
       let text = UnsafeRawBufferPointer(rebasing: line[value])
       guard text.first == UInt8(ascii: "\"") else {
-        throw problem("\"\(name())\" is not a string", at: value)
+        throw problem("\"\(name)\" is not a string", at: value)
       }
       do throws(JSONError) {
         guard case .string(let text) = try DocumentValue(json: text) else { return [] }
@@ -236,7 +239,7 @@ struct EventLineReader {
     }
     guard lengths.contains(bytes.count) else {
       throw problem(
-        "\"\(name())\" has \(bytes.count) bytes, and \(lengths.lowerBound) to \(lengths.upperBound) are allowed",
+        "\"\(name)\" has \(bytes.count) bytes, and \(lengths.lowerBound) to \(lengths.upperBound) are allowed",
         at: value)
     }
     return bytes
@@ -252,51 +255,49 @@ struct EventLineReader {
     return text
   }
 
-  private func bytes(_ name: @autoclosure () -> String, _ value: Range<Int>) throws(EventLineProblem)
+  private func bytes(_ name: String, _ value: Range<Int>) throws(EventLineProblem)
     -> [UInt8]
   {
-    let text = try text(name(), value, lengths: 0 ... .max)
+    let text = try text(name, value, lengths: 0 ... .max)
     guard let bytes = text.withUnsafeBytes({ Base64.decoded($0) }) else {
-      throw problem("\"\(name())\" is not base 64 with padding", at: value)
+      throw problem("\"\(name)\" is not base 64 with padding", at: value)
     }
     return bytes
   }
 
-  private func hex(_ name: @autoclosure () -> String, _ value: Range<Int>) throws(EventLineProblem) -> UInt64
-  {
+  private func hex(_ name: String, _ value: Range<Int>) throws(EventLineProblem) -> UInt64 {
     let text = line[value]
     var number: UInt64 = 0
     for byte in text.dropFirst().dropLast() {
       let letter = (byte | 0x20) &- UInt8(ascii: "a")
       let digit = byte &- UInt8(ascii: "0") < 10 ? byte - UInt8(ascii: "0") : letter < 6 ? letter + 10 : 16
-      guard digit < 16 else { throw problem("\"\(name())\" is not 16 hex digits", at: value) }
+      guard digit < 16 else { throw problem("\"\(name)\" is not 16 hex digits", at: value) }
       number = number << 4 | UInt64(digit)
     }
     guard text.count == 18, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
-      throw problem("\"\(name())\" is not 16 hex digits", at: value)
+      throw problem("\"\(name)\" is not 16 hex digits", at: value)
     }
     return number
   }
 
-  private func time(_ name: @autoclosure () -> String, _ value: Range<Int>) throws(EventLineProblem) -> Int64
-  {
+  private func time(_ name: String, _ value: Range<Int>) throws(EventLineProblem) -> Int64 {
     let found =
       if let plain = plainText(value), !plain.isEmpty { Timestamp(utf8: plain) } else {
-        Timestamp(String(decoding: try text(name(), value), as: UTF8.self))
+        Timestamp(String(decoding: try text(name, value), as: UTF8.self))
       }
     guard let time = found else {
       throw problem(
-        "\"\(name())\" is not a time with an offset (RFC 3339) from 1677-09-21 to 2262-04-11", at: value)
+        "\"\(name)\" is not a time with an offset (RFC 3339) from 1677-09-21 to 2262-04-11", at: value)
     }
     return time.nanoseconds
   }
 
   private func appendID(
-    _ id: [UInt8], _ name: @autoclosure () -> String, _ value: Range<Int>
+    _ id: [UInt8], _ name: String, _ value: Range<Int>
   ) throws(EventLineProblem) -> [UInt8] {
     guard (1...FormatLimits.appendIDLengthMax).contains(id.count) else {
       throw problem(
-        "\"\(name())\" has \(id.count) bytes, and 1 to \(FormatLimits.appendIDLengthMax) are allowed",
+        "\"\(name)\" has \(id.count) bytes, and 1 to \(FormatLimits.appendIDLengthMax) are allowed",
         at: value
       )
     }

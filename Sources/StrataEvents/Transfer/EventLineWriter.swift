@@ -223,8 +223,9 @@ struct EventLineWriter: ~Copyable {
     guard let first = bytes.first, let last = bytes.last, !first.isJSONSpace, !last.isJSONSpace,
       !bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
     else { return false }
+    var transcoder = CBORTranscoder()
     var rounded: (column: Int, value: Double)?
-    return (try? CBORWriter.encoded(json: bytes, lengthMax: 3 * bytes.count + 16, rounded: &rounded)) != nil
+    return (try? transcoder.cbor(json: bytes, lengthMax: 3 * bytes.count + 16, rounded: &rounded)) != nil
   }
 
   private mutating func erased(_ event: borrowing EventView) {

@@ -1,5 +1,7 @@
 // Ascending sequences, kept as they are in an index: one by one, or as runs.
 
+internal import StrataBase
+
 /// Ascending sequences of events. Runs of consecutive ones take the room of one, so the memory is bounded by what a file
 /// holds, whatever the file says that it counts.
 package struct SequenceList: RandomAccessCollection, Sendable {
@@ -60,17 +62,4 @@ extension SequenceList: Equatable {
 
 extension SequenceList: ExpressibleByArrayLiteral {
   package init(arrayLiteral sequences: UInt64...) { self.init(sequences) }
-}
-
-extension Array {
-  /// The length of the prefix whose elements satisfy a condition. No element after it may satisfy it. O(log count).
-  func countAhead(where isAhead: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isAhead(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
 }

@@ -58,7 +58,7 @@ struct RepeatedAppend {
 extension RepeatedAppend {
   /// Whether the append that begins at a sequence has, in their order, the events of a draft that have content, apart from
   /// those of Strata's own streams. It may have others between them. O(bytes of both).
-  fileprivate func hasContent(of draft: AppendDraft, from first: UInt64) throws(StoreError) -> Bool {
+  func hasContent(of draft: AppendDraft, from first: UInt64) throws(StoreError) -> Bool {
     var indexes = draft.marks.indices.filter { draft.marks[$0].hasContent && !draft.isOwn($0) }[...]
     do throws(ContentProblem) {
       try block.forEachEvent { event, append, sequence throws(ContentProblem) in
@@ -70,18 +70,6 @@ extension RepeatedAppend {
         in: block.header.segment.path, at: block.header.ownOffset, first: first, last: last)
     }
     return indexes.isEmpty
-  }
-}
-
-extension Log {
-  /// The sequences of the append with an id, and whether it has the events of a draft that have content; nil if there is no
-  /// such append. The draft is one of which events were erased since, or left out.
-  package func append(
-    withID id: [UInt8], hasContentOf draft: AppendDraft
-  ) throws(StoreError) -> (first: UInt64, last: UInt64, isSame: Bool)? {
-    guard let first = try index.first(ofID: id) else { return nil }
-    let recorded = try RepeatedAppend(of: draft, source, first: first)
-    return (first, recorded.last, try recorded.hasContent(of: draft, from: first))
   }
 }
 
