@@ -63,6 +63,11 @@ struct strata_release {
 /// This thread's.
 struct strata_release *strata_release(void);
 
+// What measures the work of a thread: see meter.c.
+
+/// Notes what measures this thread; NULL for nothing. Returns what did so before.
+void *strata_exchange_meter(void *meter);
+
 // Readers of memory that another thread may free: see readers.c.
 
 /// From now on, reads are counted. Call it before the first memory is made that may be freed while it is read.

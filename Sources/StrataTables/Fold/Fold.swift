@@ -123,11 +123,11 @@ package final class Fold {
     through last: UInt64, _ slice: TimeSlice? = nil, bytes: Int = .max
   ) throws(StoreError) -> Bool {
     scratch.bytesLeft = bytes
-    let outer = ThreadMeter.exchange(meter.map { .passUnretained($0) })
+    let outer = ViewMeter.exchange(meter.map { .passUnretained($0) })
     defer {
       placeRows()
       scratch.bytesLeft = .max
-      ThreadMeter.exchange(outer)
+      ViewMeter.exchange(outer)
     }
     try begin()
     defer { blocks.pause() }

@@ -61,7 +61,9 @@ final class PastTree: Sendable {
     let tree = PastTree(
       keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
       noteDamage: noteDamage, values)
-    let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in try tree.page(part, source) }
+    let source = PageSource(tree, cache) { (part, source) throws(PageLoss) in
+      try ViewMeter.outside { () throws(PageLoss) in try tree.page(part, source) }
+    }
     return try tree.tree(source, hasAll: hasAll, isWanted: isWanted)
   }
 

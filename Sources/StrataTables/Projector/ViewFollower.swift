@@ -66,10 +66,10 @@ final class ViewFollower: @unchecked Sendable {
   /// Goes on for one slice. Returns true once the view is of the rows of `target`, which is `newest` if there was none.
   func goOn(to newest: TableSet) -> Bool {
     let begin = MonotonicTime.now().nanoseconds
-    let outer = ThreadMeter.exchange(.passUnretained(meter))
+    let outer = ViewMeter.exchange(.passUnretained(meter))
     defer {
       nanoseconds += MonotonicTime.now().nanoseconds - begin
-      ThreadMeter.exchange(outer)
+      ViewMeter.exchange(outer)
     }
     let set = target ?? newest
     target = set

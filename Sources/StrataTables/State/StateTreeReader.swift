@@ -19,7 +19,11 @@ struct StateTreeReader: Sendable {
 
   /// What reads the pages of the tree when they are first looked into. A page that cannot be read, or is not what its
   /// parent says, is made again from the log: see `StateHealing`.
-  var source: PageSource { PageSource(reader.lineage, reader.cache, willRead: reader.willRead, page) }
+  var source: PageSource {
+    PageSource(reader.lineage, reader.cache, willRead: reader.willRead) { (part, source) throws(PageLoss) in
+      try ViewMeter.outside { () throws(PageLoss) in try page(part, source) }
+    }
+  }
 
   private func page(_ part: PagePart, _ source: PageSource) throws(PageLoss) -> PageRef {
     do throws(StatePage.Damage) {

@@ -37,9 +37,7 @@ final class PageSource: Sendable {
   func isOf(_ lineage: StateLineage) -> Bool { self.lineage === lineage }
 
   /// The page of a stub, owned by the caller.
-  func page(_ part: PagePart) throws(PageLoss) -> PageRef {
-    try ViewMeter.outside { () throws(PageLoss) in try read(part, self) }
-  }
+  func page(_ part: PagePart) throws(PageLoss) -> PageRef { try read(part, self) }
 }
 
 /// A page that is lost for good.

@@ -1,5 +1,6 @@
 // How long the views of a fold take, and where the fold is in one of them.
 
+internal import CStrata
 internal import StrataBase
 internal import Synchronization
 
@@ -79,11 +80,17 @@ package final class ViewMeter: @unchecked Sendable {
     return spending.nanoseconds >= limit
   }
 
+  /// Notes what measures this thread, which somebody has to hold; nil for nothing. Returns what did so before.
+  @discardableResult
+  static func exchange(_ meter: Unmanaged<ViewMeter>?) -> Unmanaged<ViewMeter>? {
+    strata_exchange_meter(meter?.toOpaque()).map { Unmanaged.fromOpaque($0) }
+  }
+
   /// Runs a body that waits for a disk. A view that the thread is inside of is not measured meanwhile.
   static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
   {
-    guard let current = ThreadMeter.exchange(nil) else { return try body() }
-    defer { ThreadMeter.exchange(current) }
+    guard let current = exchange(nil) else { return try body() }
+    defer { exchange(current) }
     let meter = current.takeUnretainedValue()
     guard meter.now != nil else { return try body() }
     meter.turn()
