@@ -13,11 +13,15 @@
 #     -json: [{"name":"a","clock":1700392302.9094061851}]
 #     -csv: a,1700392302.90941
 set -euo pipefail
-version=$(sqlite3 -version 2> /dev/null) || version=none
-[ "${version%% *}" = 3.40.1 ] || { echo "this is of sqlite3 3.40.1: put it on the PATH" >&2; exit 69; }
+command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || { echo "this needs Debian 12" >&2; exit 69; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+{ apt-get download sqlite3=3.40.1-2+deb12u2 libsqlite3-0=3.40.1-2+deb12u2 &&
+  for package in *.deb; do dpkg-deb --extract "$package" packages; done; } \
+  > apt.log 2>&1 || { cat apt.log >&2; exit 69; }
+libraries=$(echo packages/usr/lib/*/libsqlite3.so.0)
+sqlite3() { LD_LIBRARY_PATH=${libraries%/*} packages/usr/bin/sqlite3 -init /dev/null "$@"; }
 values() {
   sqlite3 -bail -separator ', ' "$1" \
     'SELECT hex(name), hex(ieee754_to_blob(least)), hex(ieee754_to_blob(small)) FROM item'

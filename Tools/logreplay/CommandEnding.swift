@@ -33,14 +33,14 @@ enum CommandEnding {
     // A parent may leave SIGCHLD ignored, and the system then reports no child's exit code.
     signal(SIGCHLD, SIG_DFL)
     for number in [SIGINT, SIGTERM, SIGHUP] {
-      let before = signal(number) { number in
+      // `nohup` has the process go on after its terminal.
+      if number == SIGHUP, isIgnored(signal(SIGHUP, SIG_IGN)) { continue }
+      signal(number) { number in
         UnfinishedFiles.removeAll()
         // Who asks for an end does not wait until somebody quits the pager.
         if number == SIGINT { Pager.finish() }
         _exit(128 + number)
       }
-      // `nohup` has the process go on after its terminal.
-      if number == SIGHUP, isIgnored(before) { signal(number, SIG_IGN) }
     }
   }
 

@@ -73,14 +73,8 @@ struct TableCSV {
 
   private static let words = ["true", "false", "null", "NaN", "Infinity"].map { Array($0.utf8) }
 
-  /// Whether a text without quotes is what a number, true, false or something nested is written as: null must be neither.
+  /// Whether a text without quotes may be a number, true, false or something nested: null must be neither.
   static func isValue(_ text: String) -> Bool {
-    switch text {
-    case "", "-": return false
-    case "true", "false", "NaN", "Infinity", "-Infinity": return true
-    default:
-      if text.hasPrefix("[") || text.hasPrefix("{") { return true }
-      return Double(text) != nil
-    }
+    text == "true" || text == "false" || text.hasPrefix("[") || text.hasPrefix("{") || Double(text) != nil
   }
 }

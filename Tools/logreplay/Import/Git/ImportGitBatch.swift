@@ -28,7 +28,7 @@ final class ImportGitBatch {
     var lines = ""
     var before = base
     for hash in hashes {
-      // What follows the commit are taken for its parents.
+      // What follows a commit is taken for its parents.
       lines += before.map { "\(hash) \($0)\n" } ?? "\(hash)\n"
       before = hash
     }

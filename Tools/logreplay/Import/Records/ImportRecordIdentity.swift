@@ -38,30 +38,19 @@ struct ImportSourceName {
 
   /// The append id of a line.
   func appendID(number: UInt64, hash: UInt64) -> [UInt8] {
-    let digits = Self.digitCount(of: number)
-    let length = bytes.count + digits + Self.hashLength + 2
-    return [UInt8](unsafeUninitializedCapacity: length) { id, count in
-      var end = id.initialize(fromContentsOf: bytes)
-      id[end] = UInt8(ascii: ":")
-      end += digits
-      var rest = number
-      for place in stride(from: end, to: end - digits, by: -1) {
-        id[place] = UInt8(ascii: "0") + UInt8(rest % 10)
-        rest /= 10
-      }
-      id[end + 1] = UInt8(ascii: ":")
-      for (index, digit) in Self.hexDigits(hash).enumerated() { id[end + 2 + index] = digit }
-      count = length
-    }
-  }
-
-  private static func digitCount(of number: UInt64) -> Int {
-    var (count, rest) = (1, number / 10)
-    while rest > 0 {
-      count += 1
+    var id = bytes
+    id.reserveCapacity(FormatLimits.appendIDLengthMax)
+    id.append(UInt8(ascii: ":"))
+    let digits = id.count
+    var rest = number
+    repeat {
+      id.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10
-    }
-    return count
+    } while rest > 0
+    id[digits...].reverse()
+    id.append(UInt8(ascii: ":"))
+    Self.append(hash, to: &id)
+    return id
   }
 
   /// The prefix of all ids of this source. Ids of other sources have it only if their name begins with this name and
@@ -96,12 +85,16 @@ struct ImportSourceName {
   }
 
   /// 16 hex digits in lower case.
-  static func hex(_ value: UInt64) -> [UInt8] { Array(hexDigits(value)) }
+  static func hex(_ value: UInt64) -> [UInt8] {
+    var digits: [UInt8] = []
+    append(value, to: &digits)
+    return digits
+  }
 
-  private static func hexDigits(_ value: UInt64) -> some Sequence<UInt8> {
-    (0..<hashLength).lazy.map { index in
-      let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index)) & 0xF
-      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+  private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: 60 as UInt64, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: value >> shift) & 0xF
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
     }
   }
 }
