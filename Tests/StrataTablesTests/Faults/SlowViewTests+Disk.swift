@@ -178,11 +178,7 @@ extension SlowViewTests {
     }
     takes.withLock { $0 = false }
     try await check(projector.state(reaching: head, with: lease), lease)
-    try store.checkpointBlocking()
-    try store.closeBlocking()
-    let again = try StateStore.open(disk)
-    #expect(Fold.resuming(again.log, StateStore.documents).state.savedViews.map(\.kept.name) == ["kept"])
-    try again.closeBlocking()
+    try expectSaved(["kept"], store, disk)
   }
 
   @Test(.timeLimit(.minutes(3)))
@@ -205,11 +201,7 @@ extension SlowViewTests {
     #expect(throws: StoreError.self) { try store.checkpointBlocking() }
     disk.onOperation(nil)
     try put("last", store)
-    try store.checkpointBlocking()
-    try store.closeBlocking()
-    let again = try StateStore.open(disk)
-    #expect(Fold.resuming(again.log, StateStore.documents).state.savedViews.map(\.kept.name) == ["kept"])
-    try again.closeBlocking()
+    try expectSaved(["kept"], store, disk)
   }
 
   @Test(.timeLimit(.minutes(3)))
@@ -242,7 +234,7 @@ extension SlowViewTests {
   /// Whether this thread is at no read of a tree: what is dropped now is then freed soon.
   private static func isOutsideOfReads() -> Bool {
     let probe = Unmanaged<AnyObject>.passRetained(Probe())
-    weak var known = probe.takeUnretainedValue()
+    weak let known = probe.takeUnretainedValue()
     PageCache.retire([probe])
     return PageReads.comesTrue {
       PageCache.releaseMoved()

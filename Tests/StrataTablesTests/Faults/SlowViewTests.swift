@@ -80,6 +80,19 @@ internal import Testing
     #expect(items(view) == items(built) && view.checkInvariants() == nil)
   }
 
+  /// Saves a checkpoint and closes the store; the lists with these names, and no others, are saved.
+  func expectSaved(
+    _ names: [String], _ store: EventStore, _ disk: SimulatedDisk,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try store.checkpointBlocking()
+    try store.closeBlocking()
+    let again = try StateStore.open(disk)
+    let saved = Fold.resuming(again.log, StateStore.documents).state.savedViews
+    #expect(saved.map(\.kept.name) == names, sourceLocation: sourceLocation)
+    try again.closeBlocking()
+  }
+
   /// Fetches a view until the fold has taken it in.
   func join(_ lease: ViewLease, _ projector: Projector, _ store: EventStore) async throws {
     func isJoined() -> Bool {
@@ -228,11 +241,7 @@ internal import Testing
         await Task.yield()
       }
     }
-    try store.checkpointBlocking()
-    try store.closeBlocking()
-    let again = try StateStore.open(disk)
-    #expect(Fold.resuming(again.log, StateStore.documents).state.savedViews.map(\.kept.name) == ["kept"])
-    try again.closeBlocking()
+    try expectSaved(["kept"], store, disk)
   }
 
   @Test(.timeLimit(.minutes(3)))
