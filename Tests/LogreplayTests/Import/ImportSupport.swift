@@ -175,9 +175,9 @@ struct ImportProcess {
       try pipe.fileHandleForWriting.write(contentsOf: Data(input))
       try pipe.fileHandleForWriting.close()
     }
-    process.waitUntilExit()
+    let code = process.waitForEnd()
     return ImportProcess(
-      code: process.terminationStatus, isKilled: process.terminationReason == .uncaughtSignal,
+      code: abs(code), isKilled: code < 0,
       output: String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self),
       errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errors)), as: UTF8.self))
   }
@@ -193,7 +193,7 @@ struct ImportProcess {
     try process.run()
     pauseThread(nanoseconds: Int(nanoseconds))
     _ = Glibc.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    _ = process.waitForEnd()
   }
 
   /// What gzip makes of these bytes.

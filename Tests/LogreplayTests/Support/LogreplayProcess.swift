@@ -83,10 +83,8 @@ final class LogreplayProcess: @unchecked Sendable {
     }
     let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
     reader.join()
-    process.waitUntilExit()
-    let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     return Outcome(
-      code: code, output: String(decoding: bytes, as: UTF8.self),
+      code: process.waitForEnd(), output: String(decoding: bytes, as: UTF8.self),
       errors: String(decoding: rest.withLock { $0 }, as: UTF8.self))
   }
 
@@ -121,9 +119,6 @@ final class LogreplayProcess: @unchecked Sendable {
 
   /// The code of a command whose output is of no interest any more.
   func exitCode() async -> Int32 {
-    await Self.threads.run { [process] in
-      process.waitUntilExit()
-      return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-    }
+    await Self.threads.run { [process] in process.waitForEnd() }
   }
 }
