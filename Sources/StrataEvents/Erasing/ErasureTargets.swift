@@ -80,6 +80,17 @@ struct ErasureTargets {
     }
   }
 
+  /// The sequences that are named, in as few ranges as possible, ascending. O(k log k) for k of them.
+  func ranges(in log: Log) throws(StoreError) -> [ClosedRange<UInt64>] {
+    var ranges = sequences
+    for stream in streams {
+      for part in try log.index.parts(of: stream, after: 0) {
+        for sequence in part.sequences where sequence < order { ranges.append(sequence...sequence) }
+      }
+    }
+    return Self.merged(ranges)
+  }
+
   private func segments(of log: Log, _ closed: [SegmentName]) throws(StoreError) -> [SegmentName] {
     var found: Set<SegmentName> = []
     for stream in streams {

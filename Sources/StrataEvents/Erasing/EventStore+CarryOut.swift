@@ -1,17 +1,23 @@
 // Carrying out orders to erase: each independently of the others, and each as far as possible.
 
 internal import StrataBase
-internal import StrataLog
+package import StrataLog
 
 extension EventStore {
   /// Carries out the orders that a crash or a full disk left unfinished.
   ///
   /// Orders that cannot be finished now do not make the open fail; the HEAD file keeps saying that something is left.
-  func finishErasuresAtOpen() throws(StoreError) {
+  package func finishErasures() throws(StoreError) {
     guard try log.isErasing else { return }
     do throws(StoreError) {
       try withErasing { () throws(StoreError) in _ = try carryOut(try openErasures()) }
     } catch { guard error.canWait else { throw error } }
+  }
+
+  /// Whether an order is open, or one may be that cannot be read.
+  package func hasOpenErasures() throws(StoreError) -> Bool {
+    let open = try openErasures()
+    return !open.orders.isEmpty || open.failure != nil
   }
 
   /// Runs the body while no other erasure of this store runs.
@@ -59,6 +65,65 @@ extension EventStore {
   ///
   /// - Throws: the first error that kept a part of the order from being carried out.
   private func carryOut(_ order: OpenErasure) throws(StoreError) -> UInt64 {
+    let (outcome, concerned) = try rewrite(for: order)
+    let count = order.count(with: outcome.erased)
+    guard let failure = outcome.left.first?.error ?? outcome.failure else {
+      let done = ErasureEvent.Done(order: order.sequence, events: count)
+      _ = try appendToErasures(try Erasure.event(ErasureEvent.done, done))
+      return count
+    }
+    // A note is appended only if what is left has changed since the last one: the tries of each open must not make
+    // the log grow.
+    let left = outcome.left.map(\.sequences).sorted { $0.lowerBound < $1.lowerBound }
+    if left != order.left ?? concerned.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      let part = ErasureEvent.Part(order: order.sequence, events: outcome.erased, left: left)
+      let event = try Erasure.event(ErasureEvent.part, part)
+      do throws(StoreError) { _ = try appendToErasures(event) } catch {
+        guard error.canWait else { throw error }
+      }
+    }
+    throw failure
+  }
+
+  /// Carries out the orders that the log has after a sequence, whatever its notes say, and appends none: they are those of
+  /// the store that this one follows. Returns how many orders there are. Blocks.
+  ///
+  /// - Throws: the first error that kept a part of an order from being carried out.
+  package func carryOutOrders(after sequence: UInt64) throws(StoreError) -> Int {
+    let orders = try eventsBlocking(in: ErasureEvent.stream, limit: .max)
+      .filter { $0.sequence > sequence && $0.type == ErasureEvent.order }
+    for event in orders {
+      let order = OpenErasure(sequence: event.sequence, erasure: try Erasure(event))
+      let outcome = try rewrite(for: order).outcome
+      if let failure = outcome.left.first?.error ?? outcome.failure { throw failure }
+    }
+    return orders.count
+  }
+
+  /// The orders after a sequence up to the first that is open, each with the sequences that it names, and whether one is
+  /// open. Blocks.
+  package func carriedOutOrders(
+    after sequence: UInt64
+  ) throws(StoreError) -> (orders: [(sequence: UInt64, targets: [ClosedRange<UInt64>])], hasOpen: Bool) {
+    let open = try openErasures()
+    if let failure = open.failure { throw failure }
+    let firstOpen = open.orders.first?.sequence ?? .max
+    var orders: [(sequence: UInt64, targets: [ClosedRange<UInt64>])] = []
+    for event in try eventsBlocking(in: ErasureEvent.stream, limit: .max)
+    where event.type == ErasureEvent.order && event.sequence > sequence && event.sequence < firstOpen {
+      let targets = ErasureTargets(try Erasure(event), before: event.sequence)
+      orders.append((event.sequence, try targets.ranges(in: log)))
+    }
+    return (orders, firstOpen != .max)
+  }
+
+  /// Rewrites every segment that an order concerns and that can be rewritten, and removes the tails in quarantine and the
+  /// states on disk.
+  ///
+  /// - Returns: what came of it, and the sequences of the segments that the order concerns.
+  private func rewrite(
+    for order: OpenErasure
+  ) throws(StoreError) -> (outcome: EraseOutcome, concerned: [ClosedRange<UInt64>]) {
     let targets = ErasureTargets(order.erasure, before: order.sequence)
     var outcome = EraseOutcome()
     var concerned: [ClosedRange<UInt64>] = []
@@ -87,23 +152,7 @@ extension EventStore {
         outcome.failure = outcome.failure ?? error
       }
     }
-    let count = order.count(with: outcome.erased)
-    guard let failure = outcome.left.first?.error ?? outcome.failure else {
-      let done = ErasureEvent.Done(order: order.sequence, events: count)
-      _ = try appendToErasures(try Erasure.event(ErasureEvent.done, done))
-      return count
-    }
-    // A note is appended only if what is left has changed since the last one: the tries of each open must not make
-    // the log grow.
-    let left = outcome.left.map(\.sequences).sorted { $0.lowerBound < $1.lowerBound }
-    if left != order.left ?? concerned.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      let part = ErasureEvent.Part(order: order.sequence, events: outcome.erased, left: left)
-      let event = try Erasure.event(ErasureEvent.part, part)
-      do throws(StoreError) { _ = try appendToErasures(event) } catch {
-        guard error.canWait else { throw error }
-      }
-    }
-    throw failure
+    return (outcome, concerned)
   }
 }
 

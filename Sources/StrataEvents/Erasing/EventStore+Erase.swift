@@ -34,6 +34,7 @@ extension EventStore {
   /// Erases as `erase(_:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
   package func eraseBlocking(_ erasure: Erasure) throws(StoreError) -> ErasureReceipt {
+    try log.checkAppends()
     try check(erasure)
     return try withErasing { () throws(StoreError) in
       var open = try openErasures()

@@ -16,6 +16,7 @@ package enum ErasureEvent {
   package static let done = "$erased"
 
   private static let streamBytes = Array(stream.text.utf8)
+  private static let orderBytes = Array(order.utf8)
   private static let doneBytes = Array(done.utf8)
   private static let partBytes = Array(part.utf8)
 
@@ -25,6 +26,12 @@ package enum ErasureEvent {
     let (stream, type) = (event.stream, event.type)
     return stream.count == streamBytes.count && stream.elementsEqual(streamBytes)
       && (type.elementsEqual(doneBytes) || type.elementsEqual(partBytes))
+  }
+
+  /// True for an order to erase.
+  package static func isOrder(_ event: borrowing EventView) -> Bool {
+    let type = event.type
+    return isOwn(event) && type.elementsEqual(orderBytes)
   }
 
   /// True for the events of the stream of erasures, which are never erased.

@@ -45,7 +45,9 @@ extension EventStore {
 
   private func resumeBlocking(lockTimeout: Duration?) throws(StoreError) {
     try log.resume(lockTimeout: lockTimeout)
+    // A follower's are carried out where it follows.
+    guard !log.isReadOnly, log.replica?.role != .follower else { return }
     // Carry out erasures that another writer left unfinished, as an open does.
-    if !log.isReadOnly { try finishErasuresAtOpen() }
+    try finishErasures()
   }
 }

@@ -167,7 +167,7 @@ public final class EventStore: Sendable {
       case .readOnly: try Log.openReader(fileSystem, path: path, options: options)
       }
     let store = EventStore(log: log)
-    if access == .readWrite { try store.finishErasuresAtOpen() }
+    if access == .readWrite { try store.finishErasures() }
     return store
   }
 

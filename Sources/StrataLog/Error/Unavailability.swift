@@ -42,6 +42,17 @@ extension StoreError {
       public static let halted = Reason(rawValue: "halted")
       /// Another run of the same consumer has saved a position, so this run ended.
       public static let consumedElsewhere = Reason(rawValue: "consumedElsewhere")
+      /// The store follows another machine's, and takes events from there only. Append on that machine, or take over.
+      public static let following = Reason(rawValue: "following")
+      /// Another machine has taken over the writing of the store: what this one appended since then is only here. Rejoin,
+      /// which keeps that apart and follows.
+      public static let fenced = Reason(rawValue: "fenced")
+      /// The copies of the store have other events than it has. Nothing is taken from them.
+      public static let diverged = Reason(rawValue: "diverged")
+      /// The place that holds a copy of the store did not answer, or refuses.
+      public static let carrierUnavailable = Reason(rawValue: "carrierUnavailable")
+      /// The place that is to hold a copy of the store cannot keep what a copy promises.
+      public static let carrierUnfit = Reason(rawValue: "carrierUnfit")
       /// A lookup that may not read a whole segment needs an index that is not built. Only callers that forbid building
       /// get this.
       package static let indexMissing = Reason(rawValue: "indexMissing")
@@ -52,6 +63,7 @@ extension StoreError {
       case state
       case text(String)
       case path(String, what: String)
+      case advice(String, what: String, next: String)
       case finding(StoreFinding)
       case call(FileSystemError)
       case events(ClosedRange<UInt64>, offset: UInt64, FileSystemError)
@@ -108,7 +120,7 @@ extension StoreError.Unavailability {
   /// What happened, as a sentence without its full stop.
   package var what: String {
     switch detail {
-    case .text(let text), .path(_, let text), .halt(_, _, let text): return text
+    case .text(let text), .path(_, let text), .advice(_, let text, _), .halt(_, _, let text): return text
     case .finding(let finding): return finding.what
     case .events(let events, _, let call):
       return
@@ -133,7 +145,7 @@ extension StoreError.Unavailability {
   /// Where it happened: a path, or a file with an offset. Empty if it concerns the store as a whole.
   package var place: String {
     switch detail {
-    case .path(let path, _): path
+    case .path(let path, _), .advice(let path, _, _): path
     case .finding(let finding): "\(finding.file) at byte \(finding.offset)"
     case .call(let call): call.path
     case .events(_, let offset, let call): "\(call.path) at byte \(offset)"
@@ -144,7 +156,8 @@ extension StoreError.Unavailability {
 
   /// What to do next, as a sentence without its full stop.
   package var next: String {
-    switch reason {
+    if case .advice(_, _, let next) = detail { return next }
+    return switch reason {
     case .closed: "open the store again"
     case .suspended: "resume the store, then append again"
     case .readOnly: "open the store for writing"
@@ -239,6 +252,13 @@ extension StoreError {
       Unavailability(
         .consumedElsewhere, .path(stream, what: "another run of the consumer \(consumer) saved its position"))
     )
+  }
+
+  /// A copy of the store on another machine, or the place between them, is why a call is not carried out.
+  package static func replica(
+    _ reason: Unavailability.Reason, place: String, what: String, next: String
+  ) -> StoreError {
+    .unavailable(Unavailability(reason, .advice(place, what: what, next: next)))
   }
 
   /// The index of a closed segment is not built.

@@ -46,6 +46,8 @@ package final class AppendDraft: @unchecked Sendable {
   @exclusivity(unchecked) package var committed: Int64?
   /// The sequence that its first event must get; nil for any. What another log has says its own sequences.
   @exclusivity(unchecked) package var expectedFirst: UInt64?
+  /// Whether each event must get the revision that it has.
+  @exclusivity(unchecked) package var expectsRevisions = false
   @exclusivity(unchecked) package var isErasable = false
   @exclusivity(unchecked) package var expectations: [Expectation] = []
 
@@ -221,6 +223,11 @@ extension AppendDraft {
   package func setRevision(_ revision: UInt64, of mark: Mark) {
     assert(mark.revisionOffset + 8 <= events.count, "a mark belongs to an event of this draft")
     events.base.setLittleEndian(revision, at: mark.revisionOffset)
+  }
+
+  /// The revision of one event.
+  func revision(of mark: Mark) -> UInt64 {
+    UnsafeRawPointer(events.base).littleEndian(UInt64.self, at: mark.revisionOffset)
   }
 
   /// The bytes of a mark's stream name, valid while the draft exists.

@@ -84,6 +84,16 @@ package enum BlockCodec {
 }
 
 extension BlockHeader {
+  /// The header of a block that is not in a segment, as far as its payload is checked by it.
+  package static func unplaced(
+    after sequence: UInt64, appendsBefore: UInt64, chainBefore: UInt64, chainAfter: UInt64, storeID: StoreID
+  ) -> BlockHeader {
+    BlockHeader(
+      kind: BlockKind.events, ownOffset: 0, firstSequence: sequence + 1, appendsBefore: appendsBefore,
+      segment: SegmentName(1), storeID: storeID, epoch: 0, syncedThrough: 0, chainBefore: chainBefore,
+      chainAfter: chainAfter)
+  }
+
   /// Writes 176 bytes, with the checksum of the header last.
   package func write(to base: UnsafeMutableRawPointer) {
     base.initializeMemory(as: UInt8.self, repeating: 0, count: Self.length)

@@ -34,7 +34,8 @@ extension Log {
     return Log(
       options: options, layout: layout, source: source,
       index: StoreIndex(source, isWriter: false, on: options.machine),
-      tornBytes: found.tornBytes, damage: found.damage, role: .reader(follower))
+      tornBytes: found.tornBytes, damage: found.damage, part: try? ReplicaMark.read(fileSystem, layout),
+      role: .reader(follower))
   }
 }
 

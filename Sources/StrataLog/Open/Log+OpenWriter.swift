@@ -5,17 +5,25 @@ internal import StrataBase
 extension Log {
   /// Opens a store for writing, and creates it if there is none. Blocks.
   ///
-  /// - Parameter lockTimeout: how long to wait for the lock, if not as long as the options say.
+  /// - Parameters:
+  ///   - lockTimeout: how long to wait for the lock, if not as long as the options say.
+  ///   - opens: refuses a store by the part that it has among its copies elsewhere. Only what follows for a store opens a
+  ///     follower.
   package static func openWriter(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil,
-    lockTimeout: Duration? = nil
+    lockTimeout: Duration? = nil,
+    opens: (ReplicaMark?) throws(StoreError) -> Void = { part throws(StoreError) in
+      if let refusal = part?.refusal { throw refusal }
+    }
   ) throws(StoreError) -> Log {
     if let problem = options.problem { throw .invalid(what: problem) }
     let layout = StoreLayout(root: fileSystem.absolutePath(path))
     try checkPlace(fileSystem, layout)
     let lock = try makeAndLock(fileSystem, layout, path, timeout: lockTimeout ?? options.lockTimeout)
     do throws(StoreError) {
-      return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random())
+      let part = try ReplicaMark.read(fileSystem, layout)
+      try opens(part)
+      return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random(), part)
     } catch {
       lock.release()
       throw error
@@ -72,12 +80,12 @@ extension Log {
   /// All names that a store uses in its folder.
   package static let ownNames = [
     StoreLayout.headName, StoreLayout.lockName, StoreLayout.logName, StoreLayout.derivedName,
-    StoreLayout.quarantineName,
+    StoreLayout.quarantineName, StoreLayout.replicaName,
   ]
 
   private static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, _ options: StoreOptions, _ lock: StoreLock,
-    newStoreID: StoreID
+    newStoreID: StoreID, _ part: ReplicaMark?
   ) throws(StoreError) -> Log {
     for folder in [layout.log, layout.derived, layout.quarantine] { try fileSystem.createDirectory(folder) }
     try SegmentFiles.removeTemporary(fileSystem, layout)
@@ -106,7 +114,7 @@ extension Log {
       if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,
-        tornBytes: found.assessment.tornBytes,
+        tornBytes: found.assessment.tornBytes, part: part,
         role: .writer(queue: queue, committer: committer, sealer: sealer))
     } catch {
       claim.head.close()

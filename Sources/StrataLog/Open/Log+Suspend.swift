@@ -93,6 +93,7 @@ extension Log {
     do throws(StoreError) {
       // So that an earlier writer that resumes can rename no file from now on.
       try SegmentFiles.removeTemporary(fileSystem, layout)
+      part.replace(try ReplicaMark.read(fileSystem, layout))
       let found = try Log.assess(fileSystem, layout, lock)
       try checkGoesOn(found)
       try source.catalog.refresh()

@@ -20,6 +20,8 @@ package final class Log: Sendable {
   package let foldedEvents = EventTally()
   let role: Role
   let phase = Gate(Phase.open)
+  /// The part of the store among its copies elsewhere.
+  let part: ReplicaPart
 
   enum Role: Sendable {
     case writer(queue: CommitQueue, committer: Committer, sealer: Sealer)
@@ -28,8 +30,9 @@ package final class Log: Sendable {
 
   init(
     options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
-    damage: StoreFinding? = nil, role: Role
+    damage: StoreFinding? = nil, part: ReplicaMark? = nil, role: Role
   ) {
+    self.part = ReplicaPart(part)
     self.options = options
     self.layout = layout
     self.source = source
@@ -65,6 +68,7 @@ package final class Log: Sendable {
   /// the task was cancelled before a group had the append.
   package func append(_ draft: AppendDraft) async throws -> AppendOutcome {
     guard case .writer(let queue, _, _) = role else { throw StoreError.readOnly }
+    try part.check()
     try Self.check(draft, options)
     guard let result = await queue.submit(draft) else { throw CancellationError() }
     return try result.get()
@@ -73,6 +77,7 @@ package final class Log: Sendable {
   /// The same for a thread that may block. Never call it on the cooperative pool.
   package func appendBlocking(_ draft: AppendDraft) throws(StoreError) -> AppendOutcome {
     guard case .writer(let queue, let committer, _) = role else { throw .readOnly }
+    try part.check()
     try Self.check(draft, options)
     return try queue.submitBlocking(draft, commit: committer.commitInTurn).get()
   }
@@ -82,12 +87,19 @@ package final class Log: Sendable {
   /// cooperative pool.
   package func appendBlocking(_ drafts: [AppendDraft]) throws(StoreError) -> [AppendResult] {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
+    try part.check()
     for draft in drafts { try Self.check(draft, options) }
     return queue.submitBlocking(drafts)
   }
 
   /// A run of appends in order. `drain` it before the log is closed.
   package func run() throws(StoreError) -> AppendRun {
+    try part.check()
+    return try followingRun()
+  }
+
+  /// The same for what another member appended, which is all that a follower takes.
+  package func followingRun() throws(StoreError) -> AppendRun {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
     return AppendRun(queue: queue) { [options] draft throws(StoreError) in try Log.check(draft, options) }
   }

@@ -28,6 +28,7 @@ package struct StoreLayout: Sendable {
   /// The folder of the histories of projections, relative to the store's.
   package static let historiesPath = "derived/history"
   package static let quarantineName = "quarantine"
+  package static let replicaName = "REPLICA"
   package static let stateFile = "STATE"
   package static let temporarySuffix = ".tmp"
   package static let pagesSuffix = ".pages"
@@ -37,6 +38,7 @@ package struct StoreLayout: Sendable {
 
   package var head: String { "\(root)/\(Self.headName)" }
   package var lock: String { "\(root)/\(Self.lockName)" }
+  package var replica: String { "\(root)/\(Self.replicaName)" }
   package var log: String { "\(root)/\(Self.logName)" }
   package var derived: String { "\(root)/\(Self.derivedName)" }
   package var quarantine: String { "\(root)/\(Self.quarantineName)" }
@@ -61,7 +63,7 @@ package struct StoreLayout: Sendable {
   /// Refuses a store in which a link has the name of one of the store's files or folders: a writer would write and
   /// remove outside of the store. The store's own path may be a link.
   func checkLinks(_ fileSystem: any FileSystem) throws(StoreError) {
-    for path in [lock, head, log, derived, quarantine] {
+    for path in [lock, head, replica, log, derived, quarantine] {
       if try fileSystem.isLink(path) {
         throw .linked(path: path)
       }

@@ -110,6 +110,9 @@ struct AppendDecider {
           guard revision > 0 else {
             throw .invalid(what: "the revisions of \(String(decoding: stream, as: UTF8.self)) are used up")
           }
+          guard !draft.expectsRevisions || draft.revision(of: mark) == revision else {
+            throw .diverged(sequence: before + UInt64(framed) - 1)
+          }
           draft.setRevision(revision, of: mark)
         }
       } catch {
