@@ -10,7 +10,8 @@ let houseRules: [SwiftSetting] = [
 
 /// Every module, for what may use all of them: tools, and the support of tests.
 let modules: [Target.Dependency] = [
-  "StrataViews", "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+  "StrataViews", "StrataReplica", "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog",
+  "StrataDocuments",
   "StrataBase",
 ]
 
@@ -22,6 +23,8 @@ let package = Package(
     .library(name: "Strata", targets: ["Strata"]),
     // Adapters for screens, apart so that only those that need them have their names.
     .library(name: "StrataViews", targets: ["StrataViews"]),
+    // Copies on other machines, apart so that a store that has none needs nothing of it.
+    .library(name: "StrataReplica", targets: ["StrataReplica"]),
     // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
@@ -51,6 +54,12 @@ let package = Package(
     .target(
       name: "StrataEvents",
       dependencies: ["StrataLog", "StrataDocuments", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // A store's events in places outside of its machine, and back. Knows no table.
+    .target(
+      name: "StrataReplica",
+      dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
       swiftSettings: houseRules
     ),
     // Events folded into tables and views. Knows not that someone looks.
@@ -161,6 +170,15 @@ let package = Package(
       dependencies: [
         "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation",
         "strata-crashwriter",
+      ],
+      swiftSettings: houseRules
+    ),
+    // Of copies elsewhere, and the laws that they keep under random faults.
+    .testTarget(
+      name: "StrataReplicaTests",
+      dependencies: [
+        "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        "StrataSimulation",
       ],
       swiftSettings: houseRules
     ),

@@ -1,0 +1,116 @@
+// What holds the objects of one store outside of any machine.
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A place outside of any machine that holds the objects of one store under the numbers 1, 2, 3 and so on, without gaps.
+///
+/// Every call blocks for as long as the carrier takes to answer, and is made on a thread of its own. Calls may come from
+/// several threads, of which only one puts.
+///
+/// What decides between two writers is `put`: of all that put an object under a number, one wins. A carrier that cannot
+/// promise that must not pass `prove`.
+public protocol Carrier: AnyObject, Sendable {
+  /// What messages call it: its URL, without user names, passwords and keys.
+  var name: String { get }
+
+  /// Tries on objects of its own that a number which is taken stays taken, and removes them.
+  ///
+  /// - Throws: `unfit` if the carrier ignores the condition, or lacks what the promises rest on.
+  func prove() throws(CarrierError)
+
+  /// Puts objects whose numbers follow each other, in their order, each only if nothing has its number and every number
+  /// before it is taken. What was put is as durable as the carrier can make it when the call returns.
+  ///
+  /// A put that is not known to have won may still win later: nothing takes it back.
+  func put(_ objects: [CarrierObject]) -> CarrierAnswer
+
+  /// Makes an object that is there as durable as what `put` has called stored: one whose put had no answer may not be.
+  func confirm(_ object: CarrierObject) throws(CarrierError)
+
+  /// The object under a number, whole; nil if there is none yet.
+  ///
+  /// - Throws: `unreachable` if nothing is known; nil is never returned for that.
+  func object(_ number: UInt64) throws(CarrierError) -> [UInt8]?
+
+  /// Whether there is an object under a number, which costs less than to read it.
+  func hasObject(_ number: UInt64) throws(CarrierError) -> Bool
+
+  /// Replaces the object under a number by one of the same events, some of which have lost their content. Only the
+  /// writer does this, after the content was erased. On return no earlier form of the object is in the carrier.
+  func replaceObject(_ object: CarrierObject) throws(CarrierError)
+
+  /// Returns when there may be an object under a number, and not later than after the interval of looking for it. A
+  /// carrier that can be told returns sooner.
+  func waitForObject(_ number: UInt64, within interval: Duration)
+}
+
+extension Carrier {
+  public func confirm(_ object: CarrierObject) throws(CarrierError) {}
+
+  public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try object(number) != nil }
+}
+
+/// An object, and the number that it is to have.
+public struct CarrierObject: Sendable, Equatable {
+  public let number: UInt64
+  public let bytes: [UInt8]
+
+  public init(number: UInt64, bytes: [UInt8]) {
+    self.number = number
+    self.bytes = bytes
+  }
+}
+
+/// What became of a put.
+public enum CarrierAnswer: Sendable, Equatable {
+  /// All objects are in the carrier.
+  case stored
+  /// The first objects are, `count` of them; of the next one this is known. Nothing is known of those after it.
+  case stopped(count: Int, CarrierStop)
+}
+
+/// Why a put stopped at an object.
+public enum CarrierStop: Sendable, Equatable {
+  /// Something has its number, or a put of it is in progress.
+  case taken
+  /// It may be there, or come there later.
+  case unknown(CarrierError)
+  /// It is not there, and the same put would be refused again.
+  case refused(CarrierError)
+}
+
+/// Why a carrier did not do what it was asked for: what happened, and what to do next.
+public struct CarrierError: Error, Sendable, Equatable, CustomStringConvertible, LocalizedError {
+  /// The reasons known today; a later version may add more.
+  public struct Reason: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// No answer, or one that says that another try may succeed.
+    public static let unreachable = Reason(rawValue: "unreachable")
+    /// The carrier refuses: access, or a full disk. Another try is refused too until somebody has changed that.
+    public static let refused = Reason(rawValue: "refused")
+    /// The carrier cannot keep what a copy promises: it ignores conditions, or lacks a call.
+    public static let unfit = Reason(rawValue: "unfit")
+  }
+
+  public let reason: Reason
+  /// What happened, as a sentence without its full stop.
+  public let what: String
+  /// What to do next, as a sentence without its full stop.
+  public let next: String
+
+  public init(_ reason: Reason, what: String, next: String) {
+    self.reason = reason
+    self.what = what
+    self.next = next
+  }
+
+  public var description: String { "\(what); \(next)" }
+  public var errorDescription: String? { what }
+  public var recoverySuggestion: String? { next }
+}

@@ -1,0 +1,102 @@
+// The objects of a carrier as a log: found by number, and checked.
+
+package import StrataLog
+
+/// Reads the objects of one store in a carrier. Its calls block.
+package struct CarrierLog: Sendable {
+  package let carrier: any Carrier
+  /// The store whose objects are expected; nil until one was read.
+  package var storeID: StoreID?
+
+  package init(_ carrier: any Carrier, of storeID: StoreID?) {
+    self.carrier = carrier
+    self.storeID = storeID
+  }
+
+  /// What messages call an object.
+  package func place(_ number: UInt64) -> String { "\(carrier.name)/\(CarrierLog.path(of: number))" }
+
+  /// The name of an object where names are paths: twenty digits, so that names are in the order of the numbers.
+  package static func path(of number: UInt64) -> String {
+    let digits = String(number)
+    return "log/" + String(repeating: "0", count: max(0, 20 - digits.count)) + digits
+  }
+
+  /// The object under a number; nil if there is none yet.
+  ///
+  /// - Parameter after: the last sequence that is known before it, for messages.
+  package func object(_ number: UInt64, after: UInt64 = 0) throws(StoreError) -> WireObject? {
+    guard let bytes = try asStoreError({ () throws(CarrierError) in try carrier.object(number) }) else {
+      return nil
+    }
+    return try WireObject(decoding: bytes, number: number, of: storeID, in: place(number), after: after)
+  }
+
+  /// The number of the last object, 0 if there is none. O(log numbers) questions.
+  ///
+  /// - Parameter hint: a number that was there once, to begin at.
+  package func lastNumber(from hint: UInt64 = 0) throws(StoreError) -> UInt64 {
+    try asStoreError { () throws(CarrierError) in
+      var (low, step): (UInt64, UInt64) = (hint, 1)
+      var high = hint &+ 1
+      while try carrier.hasObject(high) {
+        low = high
+        step *= 2
+        high = low + step
+      }
+      while high - low > 1 {
+        let middle = low + (high - low) / 2
+        if try carrier.hasObject(middle) { low = middle } else { high = middle }
+      }
+      return low
+    }
+  }
+
+  /// The end of the last object. Throws `carrierUnavailable` if there is none.
+  package func end() throws(StoreError) -> WireEnd {
+    let number = try lastNumber()
+    guard number > 0 else { throw .nothingThere(carrier.name) }
+    guard let object = try object(number) else { throw missing(number) }
+    return object.end
+  }
+
+  /// The number of the object that holds a sequence, or that a log which ends before the sequence needs next. O(log
+  /// numbers) objects are read.
+  package func number(holding sequence: UInt64) throws(StoreError) -> UInt64 {
+    var (low, high): (UInt64, UInt64) = (1, try lastNumber() + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      guard let object = try object(middle) else { throw missing(middle) }
+      if object.header.lastSequence < sequence { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The finding for an object that was there, or must have been.
+  package func missing(_ number: UInt64, after: UInt64 = 0) -> StoreError {
+    .damaged(
+      StoreFinding(
+        .missing, file: place(number), offset: 0, first: after &+ 1, last: after &+ 1,
+        what: "the object is missing, and later ones are there"))
+  }
+
+  /// Runs a call of the carrier. What it throws names the carrier.
+  package func asStoreError<Result>(_ body: () throws(CarrierError) -> Result) throws(StoreError) -> Result {
+    do throws(CarrierError) { return try body() } catch { throw .carrier(error, carrier.name) }
+  }
+}
+
+extension StoreError {
+  static func nothingThere(_ carrier: String) -> StoreError {
+    .replica(
+      .notFound, place: carrier, what: "no store has been shipped there yet",
+      next: "check the place, or ship a store to it first")
+  }
+
+  /// What a carrier did not do.
+  static func carrier(_ error: CarrierError, _ name: String) -> StoreError {
+    .replica(
+      error.reason == .unfit ? .carrierUnfit : .carrierUnavailable, place: name, what: error.what,
+      next: error.next)
+  }
+}

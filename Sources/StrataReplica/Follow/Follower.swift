@@ -1,0 +1,165 @@
+// Takes the objects of a carrier into a log, as they are.
+
+internal import StrataBase
+package import StrataLog
+
+/// Follows one carrier into one log. Every call is a step that blocks for as long as carrier and disk take; one thread at a
+/// time makes them.
+///
+/// An object is checked before any of it is appended: its checksums, its place, the chain over all of its events, and that
+/// it continues the log. Then its appends get the sequences, times and revisions that they had, or the step throws.
+package final class Follower: @unchecked Sendable {
+  // Sendable, so that a thread of its own can make the steps.
+
+  private let log: Log
+  private let objects: CarrierLog
+  /// Nothing after it is appended: the last sequence of an append.
+  private let last: UInt64
+  /// Called after each append that orders an erasure is in the log, and before anything that follows it.
+  private let erase: () throws(StoreError) -> Void
+  private let isOrder: (borrowing EventView) -> Bool
+  /// The number of the next object; nil until it was looked for.
+  private var number: UInt64?
+  /// The last object that was taken.
+  private(set) var lastObject: WireObject?
+
+  /// - Parameters:
+  ///   - storeID: the store whose objects they are, if the log is that of a fork.
+  ///   - last: where to end.
+  ///   - isOrder: whether an event is an order to erase.
+  ///   - erase: carries out the orders of the log.
+  package init(
+    _ log: Log, from carrier: any Carrier, of storeID: StoreID? = nil, through last: UInt64 = .max,
+    isOrder: @escaping (borrowing EventView) -> Bool = { _ in false },
+    erase: @escaping () throws(StoreError) -> Void = { () throws(StoreError) in }
+  ) {
+    self.log = log
+    self.last = last
+    self.isOrder = isOrder
+    self.erase = erase
+    objects = CarrierLog(carrier, of: storeID ?? log.storeID)
+  }
+
+  /// The number of the next object, for a caller that waits for it.
+  package var nextNumber: UInt64 { number ?? 1 }
+
+  /// Takes the next object. Returns false if there is none yet, or if the log has everything up to the last sequence.
+  ///
+  /// - Throws: `carrierUnavailable` if it may be tried again; `damaged` and `diverged` with the place of an object that
+  ///   is not what was put there, or does not continue this log; errors of the log. Nothing of the object is appended
+  ///   then, or only whole appends of it from its begin.
+  package func step() throws(StoreError) -> Bool {
+    guard log.mark.sequence < last else { return false }
+    let number: UInt64
+    if let known = self.number { number = known } else { number = try find() }
+    self.number = number
+    guard let object = try objects.object(number, after: log.mark.sequence) else { return false }
+    try take(object)
+    lastObject = object
+    self.number = number + 1
+    return true
+  }
+
+  /// The object that holds the first event that the log lacks, or the one before it, which may say more.
+  private func find() throws(StoreError) -> UInt64 {
+    log.mark.sequence == 0 ? 1 : try objects.number(holding: log.mark.sequence)
+  }
+
+  private func take(_ object: WireObject) throws(StoreError) {
+    let (header, place) = (object.header, objects.place(object.header.number))
+    let mark = log.mark
+    guard header.firstSequence <= mark.sequence + 1 else {
+      throw .damaged(
+        StoreFinding(
+          .missing, file: place, offset: 0, first: mark.sequence + 1, last: header.firstSequence - 1,
+          what: "the object begins at sequence \(header.firstSequence), and what is before it ends at "
+            + "\(mark.sequence)"))
+    }
+    guard header.kind == WireKind.events else {
+      guard try log.chain(after: header.lastSequence) == header.chainAfter else {
+        throw diverged(place, at: header.lastSequence)
+      }
+      return
+    }
+    let block = try object.block(in: place)
+    try checkGoesOn(block, mark, place)
+    guard header.lastSequence > mark.sequence else { return }
+    let run = try log.followingRun()
+    do throws(StoreError) { try append(block, after: mark.sequence, to: run, place) } catch {
+      run.drain()
+      throw error
+    }
+    try drain(run)
+    guard log.mark.sequence >= min(header.lastSequence, last) else { return }
+    guard last < header.lastSequence || log.mark.visible.chain == header.chainAfter else {
+      throw diverged(place, at: header.lastSequence)
+    }
+  }
+
+  /// Compares the log with the begin of an object, or with the part that it has already.
+  private func checkGoesOn(
+    _ block: DecodedBlock, _ mark: VisibleMark, _ place: String
+  ) throws(StoreError) {
+    let header = block.header
+    if header.firstSequence == mark.sequence + 1 {
+      guard header.chainBefore == mark.visible.chain, header.appendsBefore == mark.appends,
+        header.firstTime >= mark.time
+      else { throw diverged(place, at: mark.sequence) }
+      return
+    }
+    let common = min(mark.sequence, header.nextSequence - 1)
+    let theirs: UInt64
+    do throws(ContentProblem) { theirs = try block.chain(after: common) } catch {
+      throw error.storeError(in: place, at: 0, first: header.firstSequence, last: header.nextSequence - 1)
+    }
+    guard try log.chain(after: common) == theirs else { throw diverged(place, at: common) }
+  }
+
+  private func append(
+    _ block: DecodedBlock, after sequence: UInt64, to run: AppendRun, _ place: String
+  ) throws(StoreError) {
+    var failure: StoreError?
+    do throws(ContentProblem) {
+      try block.forEachAppend { append, first throws(ContentProblem) in
+        guard failure == nil, first > sequence, first + UInt64(append.eventCount) - 1 <= last else { return }
+        let draft = try AppendDraft(copying: append, first: first)
+        let orders = try hasOrder(append)
+        do throws(StoreError) {
+          guard try run.add(draft, label: first) else { return }
+          if orders {
+            try drain(run)
+            try erase()
+          }
+        } catch { failure = error }
+      }
+    } catch {
+      throw error.storeError(
+        in: place, at: 0, first: block.header.firstSequence, last: block.header.nextSequence - 1)
+    }
+    if let failure { throw failure }
+  }
+
+  private func hasOrder(_ append: borrowing AppendView) throws(ContentProblem) -> Bool {
+    var events = append.events
+    for _ in 0..<append.eventCount {
+      do throws(DecodingProblem) { if isOrder(try events.nextEvent()) { return true } } catch {
+        throw ContentProblem(error)
+      }
+    }
+    return false
+  }
+
+  private func drain(_ run: AppendRun) throws(StoreError) {
+    let progress = run.drain()
+    if let failure = progress.failure { throw failure.error }
+    // An id that the log has already, which the writer's log cannot have twice.
+    guard progress.known == 0 else { throw .diverged(sequence: log.mark.sequence) }
+  }
+
+  private func diverged(_ place: String, at sequence: UInt64) -> StoreError {
+    .replica(
+      .diverged, place: place,
+      what: "the copy has other events than this store up to sequence \(sequence)",
+      next: "follow into a new folder; this one keeps what it has")
+  }
+}

@@ -1,0 +1,248 @@
+// A store that takes what another machine appends, in the background.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLog
+
+/// The following of an open store: a thread that takes what a carrier has, and what is known of it.
+public final class Following: Sendable {
+  /// How far this copy is.
+  public struct Status: Sendable, Equatable {
+    /// The number of the next object that is waited for.
+    public var nextObject: UInt64
+    /// Whether everything that was in the carrier at the last look is here.
+    public var isCurrent: Bool
+    /// Why the last look did not succeed; nil if it did. It is tried again.
+    public var trouble: StoreError?
+    /// Why nothing more is taken; nil while it goes on.
+    public var failure: StoreError?
+  }
+
+  private struct State {
+    var status = Status(nextObject: 1, isCurrent: false)
+    var isStopping = false
+    var isEnded = false
+    var waiters = WaitList<Void, Void>()
+  }
+
+  private let state = Gate(State())
+  let log: Log
+  let carrier: any Carrier
+  let member: StoreID
+  private let interval: Duration
+
+  init(_ log: Log, from carrier: any Carrier, as member: StoreID, lookingEvery interval: Duration) {
+    self.log = log
+    self.carrier = carrier
+    self.member = member
+    self.interval = interval
+  }
+
+  public var status: Status { state.withLock { $0.status } }
+
+  /// Ends the following. The store can be read as it is.
+  public func stop() {
+    let waiting = state.withLock { state in
+      state.isStopping = true
+      return state.waiters.takeAll()
+    }
+    state.signalAll()
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Suspends until this copy has everything that was in the carrier at some moment after the call.
+  ///
+  /// - Throws: why nothing more is taken. `CancellationError`.
+  public func caughtUp() async throws {
+    state.withLock { $0.status.isCurrent = false }
+    while true {
+      let (status, isStopping) = state.withLock { ($0.status, $0.isStopping) }
+      if let failure = status.failure { throw failure }
+      if status.isCurrent { return }
+      try Task.checkCancellation()
+      guard !isStopping else { throw StoreError.closed }
+      await wait()
+    }
+  }
+
+  private func wait() async {
+    let ticket = state.withLock { $0.waiters.ticket() }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let waits = state.withLock { state in
+          !state.isStopping && !state.status.isCurrent && state.status.failure == nil
+            && state.waiters.add(ticket, for: (), continuation)
+        }
+        if !waits { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.cancel(ticket) }?.resume()
+    }
+    state.withLock { $0.waiters.forget(ticket) }
+  }
+
+  // MARK: The thread
+
+  /// Follows until it is stopped or cannot go on. Blocks.
+  func run(_ follower: Follower) {
+    var pause = Self.pauseMin
+    while !state.withLock({ $0.isStopping }) {
+      do throws(StoreError) {
+        let hasTaken = try follower.step()
+        pause = Self.pauseMin
+        note(follower.nextNumber, isCurrent: !hasTaken)
+        if !hasTaken { carrier.waitForObject(follower.nextNumber, within: interval) }
+      } catch {
+        guard log.tail.end == nil else {
+          stop()
+          break
+        }
+        if error.reason == .carrierUnavailable || error.canBeTriedAgain {
+          state.withLock { $0.status.trouble = error }
+          _ = state.wait(timeout: pause) { $0.isStopping }
+          pause = min(pause * 2, Self.pauseMax)
+        } else {
+          fail(error)
+        }
+      }
+    }
+    state.withLock { $0.isEnded = true }
+    state.signalAll()
+  }
+
+  private static let pauseMin = Duration.milliseconds(100)
+  private static let pauseMax = Duration.seconds(2)
+
+  private func note(_ number: UInt64, isCurrent: Bool) {
+    let ready = state.withLock { state in
+      state.status.nextObject = number
+      state.status.isCurrent = isCurrent
+      state.status.trouble = nil
+      return isCurrent ? state.waiters.takeAll() : []
+    }
+    for continuation in ready { continuation.resume() }
+  }
+
+  private func fail(_ error: StoreError) {
+    state.withLock { $0.status.failure = error }
+    stop()
+  }
+
+  /// Stops, and waits until the thread has made its last step.
+  func finish() {
+    stop()
+    state.wait { $0.isEnded }
+  }
+}
+
+extension StoreError {
+  /// Whether a follower that met it goes on with the same object: the disk is full, or the system refused a call.
+  fileprivate var canBeTriedAgain: Bool {
+    if case .full = self { return true }
+    return reason == .system
+  }
+}
+
+/// What a store keeps of its following; ends it with the store.
+final class FollowingHolder: StoreAttachment, Sendable {
+  private let state = Lock<Following?>(nil)
+
+  var following: Following? { state.withLock { $0 } }
+
+  func replace(_ following: Following?) { state.withLock { $0 = following } }
+
+  func storeWillClose() -> @Sendable () -> Void {
+    following?.stop()
+    return {}
+  }
+
+  deinit { following?.stop() }
+}
+
+extension EventStore {
+  /// The following of this store; nil if it was not opened by `follow(from:at:options:lookingEvery:)`.
+  public var following: Following? { attachment { FollowingHolder() }.following }
+
+  /// Opens a copy of the store that a carrier holds, and takes what comes in the background.
+  ///
+  /// The folder is created if there is none, and continued if it follows this store. Feeds, lists and points of the past
+  /// work on it as on any store, and move with it. It takes no appends, saves no positions of consumers, and erases
+  /// only what the writer erases: those calls throw `unavailable` with the reason `following`.
+  ///
+  /// ```swift
+  /// let copy = try await EventStore.follow(from: FolderCarrier(path: "/backup/desk"), at: "copy.strata")
+  /// try await copy.following?.caughtUp()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - carrier: what another machine ships to.
+  ///   - path: the folder of the copy.
+  ///   - options: the options of the copy.
+  ///   - interval: how often to look for more where nothing tells that there is. On a bucket each look costs a request.
+  /// - Throws: the errors of an open for writing; `carrierUnavailable` if the carrier does not answer; `notFound` if it holds nothing yet;
+  ///   `invalid` if a store that does not follow is at the path.
+  public static func follow(
+    from carrier: any Carrier, at path: String, options: StoreOptions = StoreOptions(),
+    lookingEvery interval: Duration = .milliseconds(200)
+  ) async throws -> EventStore {
+    let thread = options.machine.thread("strata-follow")
+    let result = await thread.result { () throws(StoreError) in
+      try follow(from: carrier, PosixFileSystem(), at: path, options: options, lookingEvery: interval)
+    }
+    return try result.get()
+  }
+
+  /// Follows on any file system. Blocks.
+  package static func follow(
+    from carrier: any Carrier, _ fileSystem: any FileSystem, at path: String,
+    options: StoreOptions = StoreOptions(), lookingEvery interval: Duration = .milliseconds(200)
+  ) throws(StoreError) -> EventStore {
+    let (store, member) = try openFollower(of: carrier, fileSystem, at: path, options: options)
+    let following = Following(store.log, from: carrier, as: member, lookingEvery: interval)
+    let follower = store.follower(from: carrier)
+    do throws(StoreError) {
+      try store.carryOutFollowedOrders()
+      store.attachment { FollowingHolder() }.replace(following)
+      try store.machine.start("strata-follow") { following.run(follower) }
+    } catch {
+      try? store.closeBlocking()
+      throw error
+    }
+    return store
+  }
+
+  /// Opens the folder of a follower, and makes it one if it holds no event yet.
+  package static func openFollower(
+    of carrier: any Carrier, _ fileSystem: any FileSystem, at path: String, options: StoreOptions
+  ) throws(StoreError) -> (EventStore, member: StoreID) {
+    guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
+    let storeID = first.header.storeID
+    let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID) {
+      part throws(StoreError) in
+      guard let part, part.role != .follower else { return }
+      throw part.refusal ?? .notFollowing(path)
+    }
+    do throws(StoreError) {
+      guard log.storeID == storeID else {
+        throw .invalid(
+          what: "\(path) follows another store, \(log.storeID), and \(carrier.name) holds \(storeID)",
+          next: "choose another folder, or the carrier of that store")
+      }
+      var mark = log.replica ?? ReplicaMark(.follower, of: storeID, member: .random(), carrier: carrier.name)
+      guard log.replica != nil || log.mark.sequence == 0 else { throw .notFollowing(path) }
+      mark.carrier = carrier.name
+      if log.replica != mark { try log.setReplica(mark) }
+      return (EventStore(log: log), mark.member)
+    } catch {
+      try? log.close()
+      throw error
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate static func notFollowing(_ path: String) -> StoreError {
+    .invalid(
+      what: "\(path) holds a store that does not follow", next: "choose a folder that is not there yet")
+  }
+}

@@ -1,0 +1,147 @@
+// A store rebuilt from a carrier, as it was at a point.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLog
+
+/// What a restore has made.
+public struct RestoreReceipt: Sendable, Equatable {
+  /// The id of the new store.
+  public var store: String
+  /// The store that it comes from, and the end that both have in common.
+  public var origin: String
+  public var position: LogPosition
+}
+
+extension EventStore {
+  /// Makes a new store of what a carrier holds up to a point.
+  ///
+  /// It is a fork: it has an id of its own, keeps that of the store that it comes from (`REPLICA`), and takes appends. To
+  /// have a copy that goes on with the carrier, follow it. Erased events stay erased.
+  ///
+  /// - Parameters:
+  ///   - point: a sequence that ends an append, a time, a position, the head or the beginning. Points by time go by the
+  ///     appends' own times, as everywhere; that takes a pass over all objects first.
+  ///   - path: a folder that is not there yet, or is empty. If the restore fails, it is left as it is, and is no store.
+  /// - Throws: `invalid` for a point inside an append, `position` for one that the carrier does not have;
+  ///   `carrierUnavailable`; the errors of an open for writing; `damaged` with the place of an object that is not what was
+  ///   put there.
+  public static func restore(
+    from carrier: any Carrier, at point: LogPoint = .head, to path: String,
+    options: StoreOptions = StoreOptions()
+  ) async throws -> RestoreReceipt {
+    let thread = options.machine.thread("strata-restore")
+    let result = await thread.result { () throws(StoreError) in
+      try restore(from: carrier, at: point, PosixFileSystem(), to: path, options: options)
+    }
+    return try result.get()
+  }
+
+  /// Restores on any file system. Blocks.
+  package static func restore(
+    from carrier: any Carrier, at point: LogPoint = .head, _ fileSystem: any FileSystem, to path: String,
+    options: StoreOptions = StoreOptions(), progress: (UInt64, UInt64) -> Void = { _, _ in }
+  ) throws(StoreError) -> RestoreReceipt {
+    let resolved = try CarrierPoint(carrier).resolve(point)
+    let fresh = StoreID.random()
+    let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: fresh)
+    do throws(StoreError) {
+      guard log.storeID == fresh else {
+        throw .invalid(what: "\(path) holds a store already", next: "choose a folder that is not there yet")
+      }
+      let follower = Follower(log, from: carrier, of: resolved.storeID, through: resolved.sequence)
+      while try follower.step() { progress(log.mark.sequence, resolved.sequence) }
+      let end = log.mark.visible
+      guard end.sequence == resolved.sequence else {
+        throw .damaged(
+          StoreFinding(
+            .missing, file: carrier.name, offset: 0, first: end.sequence + 1, last: resolved.sequence,
+            what: "the objects end at sequence \(end.sequence)"))
+      }
+      var mark = ReplicaMark(.fork, of: fresh, member: .random(), carrier: carrier.name)
+      (mark.origin, mark.originSequence, mark.originChain) = (resolved.storeID, end.sequence, end.chain)
+      try log.syncBuffered()
+      try log.setReplica(mark)
+      try log.close()
+      return RestoreReceipt(
+        store: fresh.description, origin: resolved.storeID.description,
+        position: LogPosition(sequence: end.sequence, chain: end.chain))
+    } catch {
+      try? log.close()
+      throw error
+    }
+  }
+}
+
+/// Finds the end of an append in a carrier.
+struct CarrierPoint {
+  private let objects: CarrierLog
+  private let storeID: StoreID
+
+  init(_ carrier: any Carrier) throws(StoreError) {
+    guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
+    storeID = first.header.storeID
+    objects = CarrierLog(carrier, of: storeID)
+  }
+
+  /// The last sequence of the append that a point is after.
+  func resolve(_ point: LogPoint) throws(StoreError) -> (storeID: StoreID, sequence: UInt64) {
+    let last = try objects.end().sequence
+    switch point {
+    case .beginning: return (storeID, 0)
+    case .head: return (storeID, last)
+    case .sequence(let sequence): return (storeID, try end(at: sequence, last: last).sequence)
+    case .position(let position):
+      let end = try end(at: position.sequence, last: last)
+      guard end.chain == position.chain else { throw .diverged(sequence: position.sequence) }
+      return (storeID, position.sequence)
+    case .time(let time): return (storeID, try end(notLaterThan: time.nanoseconds))
+    }
+  }
+
+  private func end(at sequence: UInt64, last: UInt64) throws(StoreError) -> (sequence: UInt64, chain: UInt64)
+  {
+    guard sequence > 0 else { return (0, 0) }
+    guard sequence <= last else { throw .position(.beyondEnd(sequence: sequence, last: last)) }
+    let number = try objects.number(holding: sequence)
+    guard let object = try objects.object(number) else { throw objects.missing(number) }
+    let block = try object.block(in: objects.place(number))
+    let chains: [UInt64: UInt64]
+    do throws(ContentProblem) { chains = try block.chainsAfterAppends() } catch {
+      throw error.storeError(
+        in: objects.place(number), at: 0, first: object.header.firstSequence,
+        last: object.header.lastSequence)
+    }
+    guard let chain = chains[sequence] else {
+      let next = chains.keys.filter { $0 > sequence }.min() ?? object.header.lastSequence
+      throw .invalid(
+        what: "sequence \(sequence) is inside an append, which ends at \(next)",
+        next: "name \(next), or the last sequence of an append before it")
+    }
+    return (sequence, chain)
+  }
+
+  /// The end of the last append whose own time is not later. O(objects).
+  private func end(notLaterThan time: Int64) throws(StoreError) -> UInt64 {
+    var (found, number): (UInt64, UInt64) = (0, 1)
+    while let object = try objects.object(number, after: found) {
+      let place = objects.place(number)
+      number += 1
+      guard object.header.kind == WireKind.events else { continue }
+      if object.header.lastTime <= time {
+        found = object.header.lastSequence
+        continue
+      }
+      let block = try object.block(in: place)
+      do throws(ContentProblem) {
+        try block.forEachAppend { append, first throws(ContentProblem) in
+          if append.ownTime <= time { found = first + UInt64(append.eventCount) - 1 }
+        }
+      } catch {
+        throw error.storeError(
+          in: place, at: 0, first: object.header.firstSequence, last: object.header.lastSequence)
+      }
+    }
+    return found
+  }
+}

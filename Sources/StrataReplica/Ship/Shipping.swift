@@ -1,0 +1,316 @@
+// A store whose events go to a carrier in the background.
+
+internal import StrataBase
+public import StrataEvents
+public import StrataLog
+
+/// The shipping of an open store: a thread that puts what is on disk into a carrier, and what is known of it.
+///
+/// It ends when the store is closed or released, or when another member has taken over. Appends never wait for it.
+public final class Shipping: Sendable {
+  /// How far the copy is.
+  public struct Status: Sendable, Equatable {
+    /// Everything up to here is in the carrier.
+    public var position: LogPosition
+    /// How many events the store has that are not known to be there.
+    public var lag: UInt64
+    /// Whether the carrier may hold content that the store has erased.
+    public var holdsErased: Bool
+    /// Why the last try did not succeed; nil if it did. It is tried again.
+    public var trouble: CarrierError?
+    /// Why nothing more is shipped; nil while it goes on.
+    public var failure: StoreError?
+  }
+
+  /// What a task waits for.
+  private enum Wish: Sendable {
+    case shipped(UInt64)
+    case erased(UInt64)
+  }
+
+  private struct State {
+    var end: WireEnd?
+    var erasedCount: UInt64 = 0
+    var trouble: CarrierError?
+    var failure: StoreError?
+    var isEnded = false
+    var isStopping = false
+    /// Set when there may be something to ship.
+    var isCalled = false
+    var waiters = WaitList<Wish, Void>()
+
+    func isTrue(_ wish: Wish) -> Bool {
+      switch wish {
+      case .shipped(let sequence): (end?.sequence ?? 0) >= sequence && end != nil
+      case .erased(let count): erasedCount >= count
+      }
+    }
+  }
+
+  private let state = Gate(State())
+  private let log: Log
+  let carrier: any Carrier
+
+  init(_ log: Log, to carrier: any Carrier) {
+    self.log = log
+    self.carrier = carrier
+  }
+
+  public var status: Status {
+    let (end, trouble, failure, erased) = state.withLock { ($0.end, $0.trouble, $0.failure, $0.erasedCount) }
+    let orders = (try? log.erasureCount()) ?? .max
+    let (sequence, head) = (end?.sequence ?? 0, log.mark.sequence)
+    return Status(
+      position: LogPosition(sequence: sequence, chain: end?.chain ?? 0),
+      lag: head > sequence ? head - sequence : 0, holdsErased: orders > erased, trouble: trouble,
+      failure: failure)
+  }
+
+  /// Ends the shipping. What is in progress may still arrive.
+  public func stop() { end(nil) }
+
+  private func end(_ failure: StoreError?) {
+    let waiting = state.withLock { state in
+      state.isStopping = true
+      if failure != nil { state.failure = failure }
+      return state.waiters.takeAll()
+    }
+    state.signalAll()
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Suspends until everything that the store has now is in the carrier, as durably as that can make it.
+  ///
+  /// - Throws: `carrierUnavailable` if that is not known within the duration: what is in progress may still arrive. Why
+  ///   nothing more is shipped, if that is so. `CancellationError`.
+  public func replicated(within duration: Duration) async throws {
+    try await replicated(through: log.mark.sequence, within: duration)
+  }
+
+  func replicated(through sequence: UInt64, within duration: Duration) async throws {
+    // Only what is on disk is shipped.
+    let synced = await log.options.machine.thread("strata-sync").result { [log] () throws(StoreError) in
+      try log.syncBuffered()
+    }
+    try synced.get()
+    try await wait(for: .shipped(sequence), within: duration) { unknown("sequence \(sequence) is there", $0) }
+  }
+
+  /// Suspends until the carrier holds nothing that this store has erased. What was shipped before an erasure is replaced
+  /// after it, in the background.
+  ///
+  /// - Throws: as `replicated(within:)`, also if an order to erase is not carried out in this store.
+  public func erased(within duration: Duration) async throws {
+    let counted = await log.options.machine.thread("strata-count").result { [log] () throws(StoreError) in
+      try log.erasureCount()
+    }
+    try await wait(for: .erased(try counted.get()), within: duration) {
+      unknown("what was erased is gone from there", $0)
+    }
+  }
+
+  private func wait(
+    for wish: Wish, within duration: Duration, orThrow unknown: (_ isStopping: Bool) -> StoreError
+  ) async throws {
+    let timer = Task { [self] in
+      try? await Task.sleep(for: duration)
+      // Again and again, since the task may just be about to wait.
+      while !Task.isCancelled {
+        wakeAll()
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    defer { timer.cancel() }
+    let deadline = MonotonicTime.now().advanced(by: duration)
+    while true {
+      let (isDone, failure, isStopping) = state.withLock { ($0.isTrue(wish), $0.failure, $0.isStopping) }
+      if isDone { return }
+      if let failure { throw failure }
+      try Task.checkCancellation()
+      guard !isStopping, MonotonicTime.now() < deadline else { throw unknown(isStopping) }
+      await wait(for: wish)
+    }
+  }
+
+  private func unknown(_ what: String, _ isStopping: Bool) -> StoreError {
+    let trouble = state.withLock { $0.trouble }
+    return .replica(
+      .carrierUnavailable, place: carrier.name,
+      what: "it is not known whether \(what)" + (trouble.map { ": \($0.what)" } ?? ""),
+      next: isStopping
+        ? "ship the store again" : trouble?.next ?? "wait for longer; what is in progress may still arrive")
+  }
+
+  private func wait(for wish: Wish) async {
+    let ticket = state.withLock { $0.waiters.ticket() }
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+        let waits = state.withLock { state in
+          !state.isStopping && !state.isTrue(wish) && state.waiters.add(ticket, for: wish, continuation)
+        }
+        if !waits { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.cancel(ticket) }?.resume()
+    }
+    state.withLock { $0.waiters.forget(ticket) }
+  }
+
+  private func wakeAll() {
+    for continuation in state.withLock({ $0.waiters.takeAll() }) { continuation.resume() }
+  }
+
+  // MARK: The thread
+
+  /// Ships until it is stopped or cannot go on. Blocks.
+  func run(_ shipper: Shipper) {
+    var pause = Self.pauseMin
+    while !state.withLock({ $0.isStopping }) {
+      do throws(StoreError) {
+        let step = try shipper.step()
+        publish(shipper, step)
+        switch step {
+        case .shipped: pause = Self.pauseMin
+        case .idle: if !waitForMore(than: shipper.end?.sequence ?? 0) { try shipper.look() }
+        case .trouble(let error):
+          let limit = error.reason == .unreachable ? Self.pauseMax : Self.pauseRefused
+          _ = state.wait(timeout: pause) { $0.isStopping }
+          pause = min(pause * 2, limit)
+        }
+      } catch {
+        // A store that is being closed or suspended takes its files away.
+        end(log.tail.end == nil ? error : nil)
+      }
+    }
+    state.withLock { $0.isEnded = true }
+    state.signalAll()
+  }
+
+  private static let pauseMin = Duration.milliseconds(100)
+  private static let pauseMax = Duration.seconds(2)
+  private static let pauseRefused = Duration.seconds(30)
+
+  private func publish(_ shipper: Shipper, _ step: Shipper.Step) {
+    let (end, erasedCount) = (shipper.end, shipper.erasedCount)
+    let ready = state.withLock { state in
+      state.end = end
+      state.erasedCount = erasedCount
+      state.trouble = if case .trouble(let error) = step { error } else { nil }
+      let reached = state
+      return state.waiters.take { reached.isTrue($0) }
+    }
+    for continuation in ready { continuation.resume() }
+  }
+
+  /// How often a writer without anything to ship looks whether it was overtaken.
+  private static let lookInterval = Duration.seconds(5)
+
+  /// Waits until there is a durable event after a sequence, the log ends, or the shipping is stopped. False if there was
+  /// nothing for a while.
+  private func waitForMore(than sequence: UInt64) -> Bool {
+    state.withLock { $0.isCalled = false }
+    let waiting = Task { [self] in
+      await log.tail.wait(beyond: sequence, durably: true)
+      state.withLock { $0.isCalled = true }
+      state.signalAll()
+    }
+    let hasMore = state.wait(timeout: Self.lookInterval) { $0.isCalled || $0.isStopping }
+    waiting.cancel()
+    if log.tail.end != nil { end(nil) }
+    return hasMore
+  }
+
+  /// Waits until the thread has made its last step, which takes as long as its carrier.
+  func join() { state.wait { $0.isEnded } }
+}
+
+/// What a store keeps of its shipping; ends it with the store.
+final class ShippingHolder: StoreAttachment, Sendable {
+  private let state = Lock<Shipping?>(nil)
+
+  var shipping: Shipping? { state.withLock { $0 } }
+
+  /// Begins a shipping in place of an earlier one, which is stopped.
+  func begin(_ shipping: Shipping) {
+    let earlier = state.withLock { state in
+      defer { state = shipping }
+      return state
+    }
+    earlier?.stop()
+  }
+
+  func storeWillClose() -> @Sendable () -> Void {
+    shipping?.stop()
+    return {}
+  }
+
+  deinit { shipping?.stop() }
+}
+
+extension EventStore {
+  /// The shipping of this store; nil if it was not begun since the store was opened.
+  public var shipping: Shipping? { attachment { ShippingHolder() }.shipping }
+
+  /// Puts everything that this store has on disk, and will have, into a carrier, in the background.
+  ///
+  /// The first call makes this store the writer of its copies: the file `REPLICA` says so, and each later open ships by
+  /// calling this again. It goes on where the carrier ends, after any pause. An append does not wait for it; see
+  /// `AppendReceipt.replicated(within:)`.
+  ///
+  /// ```swift
+  /// let store = try await EventStore.open(at: "desk.strata")
+  /// try await store.ship(to: FolderCarrier(path: "/backup/desk"))
+  /// let receipt = try await store.append([NewEvent("opened", in: "ticket/1", ["title": "No mail"])])
+  /// try await receipt.replicated(within: .seconds(5))
+  /// ```
+  ///
+  /// - Throws: `carrierUnfit` if the carrier cannot keep what is promised; `carrierUnavailable` if it does not answer now;
+  ///   `following` and `fenced` if another member writes; `invalid` if the carrier has objects that another store put
+  ///   there, or that this one put there before it was moved or restored.
+  @discardableResult
+  public func ship(to carrier: any Carrier) async throws(StoreError) -> Shipping {
+    let thread = machine.thread("strata-ship")
+    let result = await thread.result { [self] () throws(StoreError) in try shipBlocking(to: carrier) }
+    return try result.get()
+  }
+
+  /// Begins to ship as `ship(to:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
+  @discardableResult
+  public func shipBlocking(to carrier: any Carrier) throws(StoreError) -> Shipping {
+    try log.checkWrites()
+    try log.checkAppends()
+    let objects = CarrierLog(carrier, of: log.storeID)
+    try objects.asStoreError { () throws(CarrierError) in try carrier.prove() }
+    let mark = try writerMark(objects)
+    if log.replica != mark { try log.setReplica(mark) }
+    let shipper = Shipper(log, to: carrier, as: mark.member)
+    let shipping = Shipping(log, to: carrier)
+    // What is wrong with the carrier's end is the caller's to know, and not only to be read in the status.
+    if case .trouble(let error) = try shipper.step() { throw .carrier(error, carrier.name) }
+    attachment { ShippingHolder() }.begin(shipping)
+    try machine.start("strata-ship") { shipping.run(shipper) }
+    ShippingStores.add(shipping, of: log.storeID)
+    return shipping
+  }
+
+  /// The mark of this store as the writer: its own, or a new one if nobody has put anything into the carrier.
+  private func writerMark(_ objects: CarrierLog) throws(StoreError) -> ReplicaMark {
+    if var mark = log.replica, mark.role == .writer {
+      mark.carrier = objects.carrier.name
+      return mark
+    }
+    if try objects.asStoreError({ () throws(CarrierError) in try objects.carrier.hasObject(1) }) {
+      throw .invalid(
+        what: "\(objects.carrier.name) has a copy already, and this store is not the one that writes it",
+        next: "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there"
+      )
+    }
+    var mark = ReplicaMark(.writer, of: log.storeID, member: .random(), carrier: objects.carrier.name)
+    if let fork = log.replica {
+      (mark.origin, mark.originSequence, mark.originChain) = (
+        fork.origin, fork.originSequence, fork.originChain
+      )
+    }
+    return mark
+  }
+}

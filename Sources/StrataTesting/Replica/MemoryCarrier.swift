@@ -1,0 +1,152 @@
+// A carrier in memory that does what real ones do at their worst, as a seed decides.
+
+internal import StrataBase
+public import StrataReplica
+internal import StrataSimulation
+
+/// A carrier in memory, for tests: by itself it answers at once and truly. With faults, answers are lost, puts come late,
+/// twice or not at all, and reads fail. What it promises it keeps nevertheless: of all puts of a number one wins.
+///
+/// ```swift
+/// let carrier = MemoryCarrier()
+/// let store = EventStore.inMemory()
+/// try await store.ship(to: carrier)
+/// carrier.setFaults(.all(0.2), seed: 7)
+/// let receipt = try await store.append([NewEvent("paid", in: "account/1", ["cents": 250])])
+/// try await receipt.replicated(within: .seconds(10))
+/// ```
+public final class MemoryCarrier: Carrier {
+  /// How probable each fault is, from 0 to 1.
+  public struct Faults: Sendable, Equatable {
+    /// A put that won, or lost, without an answer.
+    public var lostAnswers = 0.0
+    /// A put without an answer that arrives later, after other calls, or never.
+    public var latePuts = 0.0
+    /// A put without an answer that never arrives.
+    public var lostPuts = 0.0
+    /// A put that arrives again later.
+    public var repeatedPuts = 0.0
+    /// A read that fails.
+    public var failedReads = 0.0
+    /// Whether puts replace what is there, as a carrier does that ignores conditions.
+    public var ignoresConditions = false
+
+    public init() {}
+
+    /// Every fault of puts and reads with one probability.
+    public static func all(_ probability: Double) -> Faults {
+      var faults = Faults()
+      faults.lostAnswers = probability
+      faults.latePuts = probability
+      faults.lostPuts = probability
+      faults.repeatedPuts = probability
+      faults.failedReads = probability
+      return faults
+    }
+  }
+
+  private struct State {
+    var objects: [UInt64: [UInt8]] = [:]
+    var late: [CarrierObject] = []
+    var faults = Faults()
+    var random = SeededGenerator(seed: 0)
+    var isAsleep = false
+
+    mutating func happens(_ probability: Double) -> Bool {
+      probability > 0 && Double.random(in: 0..<1, using: &random) < probability
+    }
+
+    /// Puts an object that arrives now. Returns whether it won.
+    mutating func arrive(_ object: CarrierObject) -> Bool {
+      let isNext = object.number == 1 || objects[object.number - 1] != nil
+      guard isNext, objects[object.number] == nil || faults.ignoresConditions else { return false }
+      objects[object.number] = object.bytes
+      return true
+    }
+
+    /// Has some of the late puts arrive, in any order.
+    mutating func deliverLate() {
+      while !late.isEmpty, Bool.random(using: &random) {
+        _ = arrive(late.remove(at: Int.random(in: 0..<late.count, using: &random)))
+      }
+    }
+  }
+
+  public let name: String
+  private let state = Lock(State())
+
+  /// - Parameter name: what messages call it.
+  public init(name: String = "memory:") { self.name = name }
+
+  /// Replaces the faults. They depend on the seed and on the order of the calls only.
+  public func setFaults(_ faults: Faults, seed: UInt64) {
+    state.withLock { state in
+      state.faults = faults
+      state.random = SeededGenerator(seed: seed)
+    }
+  }
+
+  /// Answers no call until `wakeUp`. What was put arrives then, or never.
+  public func sleep() { state.withLock { $0.isAsleep = true } }
+
+  public func wakeUp() { state.withLock { $0.isAsleep = false } }
+
+  /// The objects that are there.
+  public var objects: [UInt64: [UInt8]] { state.withLock { $0.objects } }
+
+  /// Changes what is there, as damage does; nil removes an object.
+  public func damage(_ number: UInt64, _ bytes: [UInt8]?) { state.withLock { $0.objects[number] = bytes } }
+
+  private static let silence = CarrierError(
+    .unreachable, what: "the carrier does not answer", next: "nothing: it is tried again")
+
+  public func prove() throws(CarrierError) {
+    let (isFit, isAsleep) = state.withLock { (!$0.faults.ignoresConditions, $0.isAsleep) }
+    if isAsleep { throw Self.silence }
+    guard isFit else {
+      throw CarrierError(
+        .unfit, what: "what was put under a number that was taken replaced what was there",
+        next: "choose a carrier that keeps conditions")
+    }
+  }
+
+  public func put(_ objects: [CarrierObject]) -> CarrierAnswer {
+    state.withLock { state in
+      for (count, object) in objects.enumerated() {
+        state.deliverLate()
+        if state.happens(state.faults.latePuts) || state.isAsleep {
+          state.late.append(object)
+          return .stopped(count: count, .unknown(Self.silence))
+        }
+        if state.happens(state.faults.lostPuts) { return .stopped(count: count, .unknown(Self.silence)) }
+        if state.happens(state.faults.repeatedPuts) { state.late.append(object) }
+        let hasWon = state.arrive(object)
+        if state.happens(state.faults.lostAnswers) { return .stopped(count: count, .unknown(Self.silence)) }
+        guard hasWon else { return .stopped(count: count, .taken) }
+      }
+      return .stored
+    }
+  }
+
+  public func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? {
+    try state.withLock { state throws(CarrierError) in
+      state.deliverLate()
+      if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
+      return state.objects[number]
+    }
+  }
+
+  public func replaceObject(_ object: CarrierObject) throws(CarrierError) {
+    try state.withLock { state throws(CarrierError) in
+      if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
+      state.objects[object.number] = object.bytes
+    }
+  }
+
+  public func waitForObject(_ number: UInt64, within interval: Duration) {
+    let pause = Gate(())
+    if state.withLock({ $0.objects[number] == nil }) {
+      _ = pause.wait(timeout: min(interval, .milliseconds(2))) { _ in false }
+    }
+  }
+}
