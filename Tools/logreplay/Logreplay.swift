@@ -35,6 +35,7 @@ struct Logreplay: AsyncParsableCommand {
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,
+      ReplicateCommand.self,
       CompareCommand.self,
       RecoverCommand.self,
       SealCommand.self,

@@ -71,6 +71,8 @@ struct StoreInfo {
   /// Whether a backup into the folder has begun to add events and did not finish.
   var isExtending: Bool
   var tornBytes: UInt64
+  /// Nil if the store has no copies that follow it.
+  var part: StorePart?
   /// The saved states, of whatever program.
   var states: [SavedState] = []
   /// The histories of rows, of whatever program.
@@ -100,6 +102,7 @@ struct StoreInfo {
       durability = head.flatMap { Durability(rawValue: $0.durability) }
       appends = mark.appends
       tornBytes = log.tornBytes
+      part = StorePart(of: log)
       isErasing = head?.isErasing ?? false
       isExtending = head?.isExtending ?? false
       isClean = (head?.isClean ?? false) && log.tornBytes == 0 && log.damage == nil
@@ -198,6 +201,7 @@ struct StoreInfo {
     line.field("memoryBytes", memoryBytes)
     line.array("consumers", consumers?.map(\.json) ?? [])
     line.field("clean", isClean)
+    if let part { line.raw("replica", part.json) }
     if tornBytes > 0 { line.field("tornBytes", tornBytes) }
     if isErasing { line.field("erasing", true) }
     if isExtending { line.field("extending", true) }
@@ -231,6 +235,7 @@ struct StoreInfo {
     for list in self.lists { lines.append(("history", list.text)) }
     for list in refusedLists { lines.append(("list", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
+    if let part { lines.append(("copies", "the store \(part.text)")) }
     if tornBytes > 0 { lines.append(("torn tail", counted(tornBytes, "byte"))) }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
     if isExtending {

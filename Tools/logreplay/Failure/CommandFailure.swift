@@ -32,7 +32,9 @@ enum ExitStatus {
     case .full: inputOutput
     case .unavailable(let unavailability):
       switch unavailability.reason {
-      case .unsupported: unsupported
+      case .unsupported, .carrierUnfit: unsupported
+      case .fenced, .diverged: diverged
+      case .following: locked
       case .notFound: notFound
       case .notAStore, .cannotCreate, .linked: cannotCreate
       default: inputOutput

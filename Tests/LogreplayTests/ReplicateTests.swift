@@ -1,0 +1,96 @@
+// `replicate`, as a shell sees it.
+
+import Foundation
+import StrataSimulation
+import Testing
+
+@Suite struct ReplicateTests {
+  /// A folder with a store of 60 rows.
+  private func sample() async throws -> ImportFolder {
+    let folder = try ImportFolder()
+    let lines = (1...60).map { "{\"id\":\"T-\($0)\",\"status\":\"s\($0 % 3)\"}\n" }.joined()
+    let file = try folder.write(lines, to: "rows.jsonl")
+    let made = try await LogreplayProcess.run("import", folder.store, file, "--table", "ticket", "--id", "id")
+    #expect(made.code == 0, "\(made)")
+    return folder
+  }
+
+  @Test
+  func `a store is shipped, followed, taken over, and the one before rejoins with its own events apart`()
+    async throws
+  {
+    let folder = try await sample()
+    let (store, place, copy) = (folder.store, "file:\(folder.file("place"))", folder.file("copy"))
+    func run(_ arguments: String..., code: Int32 = 0) async throws -> LogreplayProcess.Outcome {
+      let outcome = try await LogreplayProcess(arguments).wait()
+      #expect(outcome.code == code, "\(arguments): \(outcome)")
+      return outcome
+    }
+    _ = try await run("replicate", store, place)
+    #expect(try await run("replicate", place, copy).output == "\(copy) has the events up to 60\n")
+    let chain = try await run("verify", copy, "-o", "json").output
+    #expect(chain.contains("\"events\":60"))
+    #expect(
+      try await run("info", store).output.contains(
+        "copies          the store writes, and is shipped to \(place), which has everything"))
+    let refused = try await run("put", copy, "ticket/x", "{}", code: 75)
+    #expect(refused.errors.contains("follows"))
+    _ = try await run("replicate", copy, "--take-over")
+    _ = try await run("put", copy, "ticket/new", "{\"status\":\"new\"}")
+    _ = try await run("put", store, "ticket/old", "{\"status\":\"old\"}")
+    let overtaken = try await run("replicate", store, place, code: 68)
+    #expect(overtaken.errors.contains("rejoin"))
+    _ = try await run("put", store, "ticket/old", "{\"status\":\"older\"}", code: 68)
+    _ = try await run("replicate", copy, place)
+    let rejoined = try await run("replicate", store, "--rejoin", "-o", "json").output
+    #expect(rejoined.contains("\"last\":60") && rejoined.contains("\"part\":\"follower\""), "\(rejoined)")
+    let own = try String(contentsOfFile: "\(store).before-rejoin-1.jsonl", encoding: .utf8)
+    #expect(own.contains("\"stream\":\"ticket/old\"") && !own.contains("ticket/new"))
+    _ = try await run("replicate", place, store)
+    let ends = [try await run("info", store, "-o", "json"), try await run("info", copy, "-o", "json")].map {
+      $0.output.split(separator: "\"chain\":\"").dropFirst().first?.prefix(16)
+    }
+    #expect(ends[0] == ends[1] && ends[0] != nil)
+    #expect(try await run("at", store, "head", "--table", "ticket", "-o", "jsonl").lines.count == 61)
+  }
+
+  @Test func `a restore ends at the point, and is refused where there is none`() async throws {
+    let folder = try await sample()
+    let place = "file:\(folder.file("place"))"
+    _ = try await LogreplayProcess.run("replicate", folder.store, place)
+    let made = try await LogreplayProcess.run("replicate", place, folder.file("then"), "--until", "30")
+    #expect(made.code == 0, "\(made)")
+    let then = try await LogreplayProcess.run(
+      "at", folder.file("then"), "head", "--table", "ticket", "-o", "jsonl")
+    let store = try await LogreplayProcess.run("at", folder.store, "30", "--table", "ticket", "-o", "jsonl")
+    #expect(then.output == store.output && then.lines.count == 30)
+    for (until, code) in [("61", Int32(66)), ("head~2", 64), ("nonsense", 64)] {
+      let refused = try await LogreplayProcess.run("replicate", place, folder.file("none"), "--until", until)
+      #expect(
+        refused.code == code && !FileManager.default.fileExists(atPath: folder.file("none")), "\(refused)")
+    }
+    let nothing = try await LogreplayProcess.run(
+      "replicate", "file:\(folder.file("empty"))", folder.file("none"))
+    #expect(nothing.code == 66, "\(nothing)")
+    for url in ["s3://bucket/desk", "nats://localhost/desk"] {
+      let refused = try await LogreplayProcess.run("replicate", folder.store, url)
+      #expect(refused.code == 69 && refused.errors.contains("file:/path"), "\(refused)")
+    }
+    let usage = try await LogreplayProcess.run("replicate", folder.store)
+    #expect(usage.code == 64, "\(usage)")
+  }
+
+  @Test func `a damaged object is named, and nothing of it is taken`() async throws {
+    let folder = try await sample()
+    let place = folder.file("place")
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    let object = "\(place)/log/00000000000000000001"
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: object)))
+    bytes[bytes.count / 2] ^= 0x10
+    try Data(bytes).write(to: URL(fileURLWithPath: object))
+    let refused = try await LogreplayProcess.run("replicate", "file:\(place)", folder.file("copy"))
+    #expect(refused.code == 65 && refused.errors.contains("log/00000000000000000001"), "\(refused)")
+    let copy = try await LogreplayProcess.run("info", folder.file("copy"))
+    #expect(copy.output.contains("events          none"), "\(copy)")
+  }
+}

@@ -1,0 +1,310 @@
+// `replicate`: copies of a store on other machines.
+
+internal import ArgumentParser
+internal import LogreplayPoints
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+internal import StrataReplica
+
+struct ReplicateCommand: BlockingCommand, PointCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replicate",
+    abstract: "Ships a store to a place that others follow, follows one, or restores a store from it.",
+    discussion: """
+      A place is a folder, as a URL: file:/path. What follows is a whole store, verified event by event.
+
+        logreplay replicate STORE file:/place             ships what the place lacks, and ends
+        logreplay replicate file:/place STORE             follows to the end of the place; with --follow it goes on
+        logreplay replicate file:/place STORE --until P   makes a new store of what is there up to a point
+        logreplay replicate STORE --status                says which part a store has, and how far its copy is
+        logreplay replicate STORE --take-over             makes a store that follows the one that writes
+        logreplay replicate STORE --rejoin                lets a store that was overtaken follow again
+
+      What only that store has goes to a file of event lines beside it, and its folder is moved aside.
+
+      A point is the end of an append, given as a sequence, a time, head or cursor:SEQ@CHAIN. A store made with --until has an \
+      id of its own. While a program has a store open, it ships itself: store.ship(to:).
+
+      Exit codes: 64 a point inside an append, 65 what is in the place is damaged, 66 nothing is there, or not the \
+      point, 68 another store has taken over, or the copies have other events, 69 the place cannot keep conditions, 74 it \
+      does not answer, 75 another process has the store, or it follows, 124 --within is over.
+      """)
+
+  @Argument(help: "The store's folder to ship, or the URL to follow.")
+  var from: String
+
+  @Argument(help: "The URL to ship to, or the folder of the copy.")
+  var to: String?
+
+  @Flag(help: "Go on until the command is interrupted.")
+  var follow = false
+
+  @Option(help: "The point at which a new store ends; see POINTS below.")
+  var until: String?
+
+  @Flag(help: "Only say which part the store has, and how far its copy is.")
+  var status = false
+
+  @Flag(help: "Make a store that follows the one that writes.")
+  var takeOver = false
+
+  @Flag(help: "Let a store that was overtaken follow again.")
+  var rejoin = false
+
+  @Option(help: "How long to wait for the place, such as 30s or 5m. Default: no limit.")
+  var within: String?
+
+  @OptionGroup var wait: LockWaitOptions
+  @OptionGroup var output: OutputOptions
+
+  func perform() throws {
+    try output.refuse(.csv)
+    let limit = try within.map { text throws(CommandFailure) in try lengthOfTime(text, of: "--within") }
+    switch (CarrierName.isOne(from), to.map(CarrierName.isOne)) {
+    case (false, nil) where [status, takeOver, rejoin].count(where: \.self) == 1 && !follow && until == nil:
+      if status {
+        try printStatus()
+      } else if takeOver {
+        try becomeWriter(within: limit)
+      } else {
+        try followAgain()
+      }
+    case (false, true?) where !(status || takeOver || rejoin) && until == nil:
+      try ship(to: to!, within: limit)
+    case (true, false?) where !(status || takeOver || rejoin) && until != nil && !follow: try restore(to: to!)
+    case (true, false?) where !(status || takeOver || rejoin) && until == nil:
+      try follow(to: to!, within: limit)
+    default:
+      throw CommandFailure(
+        ExitStatus.usage, "these arguments and options do not go together",
+        next:
+          "give a store and a URL, a URL and a folder, or a store with --status, --take-over or --rejoin")
+    }
+  }
+
+  private func write(_ report: ReplicaReport, _ sentence: String) throws {
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      writer.bytes += report.json + [UInt8(ascii: "\n")]
+    } else {
+      writer.bytes += report.text(sentence).utf8
+    }
+    try writer.flush()
+  }
+
+  private func failing<Result>(
+    at path: String, _ body: () throws(StoreError) -> Result
+  ) throws(CommandFailure) -> Result {
+    do throws(StoreError) { return try body() } catch { throw CommandFailure(replica: error, path) }
+  }
+
+  // MARK: Shipping
+
+  private func ship(to place: String, within limit: Duration?) throws {
+    let carrier = try CarrierName.carrier(place)
+    let store = try OpenedStore.openForWriting(from, wait)
+    defer { try? store.closeBlocking() }
+    let shipping = try failing(at: from) { () throws(StoreError) in try store.shipBlocking(to: carrier) }
+    let bar = ProgressBar("replicate", unit: "M events/s")
+    let deadline = limit.map { MonotonicTime.now().advanced(by: $0) }
+    while true {
+      let status = shipping.status
+      bar.update(status.position.sequence, of: store.head.sequence)
+      if let failure = status.failure { throw CommandFailure(replica: failure, from) }
+      if status.lag == 0, !status.holdsErased, !follow { break }
+      try checkTime(deadline, status.trouble.map { "\($0.what)" })
+      pauseBriefly()
+    }
+    bar.finish()
+    let status = shipping.status
+    try write(
+      ReplicaReport(
+        store: store.id, part: "writer", place: carrier.name, position: status.position, lag: status.lag),
+      "events up to \(status.position.sequence) are in \(PeopleText.printable(carrier.name))")
+    try failing(at: from) { () throws(StoreError) in try store.closeBlocking() }
+  }
+
+  private func checkTime(_ deadline: MonotonicTime?, _ trouble: String?) throws(CommandFailure) {
+    guard let deadline, MonotonicTime.now() >= deadline else { return }
+    throw CommandFailure(
+      ExitStatus.timeout, "the time is over" + (trouble.map { ": \($0)" } ?? ""), at: "--within",
+      next: "run the command again, which goes on where this one ends")
+  }
+
+  private func pauseBriefly() {
+    let pause = Gate(())
+    _ = pause.wait(timeout: .milliseconds(20)) { _ in false }
+  }
+
+  // MARK: Following
+
+  private func follow(to path: String, within limit: Duration?) throws {
+    let carrier = try CarrierName.carrier(from)
+    var options = StoreOptions()
+    options.sealsInBackground = false
+    if let timeout = try wait.timeout() { options.lockTimeout = timeout }
+    let (store, member) = try failing(at: path) { () throws(StoreError) in
+      try EventStore.openFollower(of: carrier, PosixFileSystem(), at: path, options: options)
+    }
+    defer { try? store.closeBlocking() }
+    let last = try failing(at: path) { () throws(StoreError) in
+      try CarrierLog(carrier, of: store.log.storeID).end().sequence
+    }
+    let bar = ProgressBar("replicate", unit: "M events/s")
+    let deadline = limit.map { MonotonicTime.now().advanced(by: $0) }
+    let follower = store.follower(from: carrier)
+    while true {
+      var trouble: String?
+      do throws(StoreError) {
+        if try follower.step() {
+          bar.update(store.head.sequence, of: max(last, store.head.sequence))
+          continue
+        }
+        if !follow { break }
+      } catch {
+        guard error.reason == .carrierUnavailable else { throw CommandFailure(replica: error, path) }
+        trouble = error.what
+      }
+      try checkTime(deadline, trouble)
+      carrier.waitForObject(follower.nextNumber, within: .milliseconds(200))
+    }
+    bar.finish()
+    try write(
+      ReplicaReport(
+        store: store.id, part: "follower", place: carrier.name, position: store.head, member: "\(member)"),
+      "\(PeopleText.printable(path)) has the events up to \(store.head.sequence)")
+    try failing(at: path) { () throws(StoreError) in try store.closeBlocking() }
+  }
+
+  private func restore(to path: String) throws {
+    let carrier = try CarrierName.carrier(from)
+    let point = try point()
+    let bar = ProgressBar("replicate", unit: "M events/s")
+    let receipt: RestoreReceipt
+    do throws(StoreError) {
+      receipt = try EventStore.restore(from: carrier, at: point, PosixFileSystem(), to: path) {
+        bar.update($0, of: $1)
+      }
+    } catch {
+      if case .invalid(let what, let next) = error {
+        throw CommandFailure(ExitStatus.usage, what, at: until ?? path, next: next)
+      }
+      throw CommandFailure(replica: error, path)
+    }
+    bar.finish()
+    try write(
+      ReplicaReport(
+        store: receipt.store, part: "fork", place: carrier.name, position: receipt.position,
+        origin: receipt.origin),
+      "\(PeopleText.printable(path)) is a new store with the events up to \(receipt.position.sequence)")
+  }
+
+  private func point() throws(CommandFailure) -> LogPoint {
+    let text = until ?? "head"
+    switch try Point(text, times: TimeText(zone: output.zone)) {
+    case .sequence(let sequence): return .sequence(sequence)
+    case .head: return .head
+    case .cursor(let position): return .position(position)
+    case .time(let time): return .time(Timestamp(nanoseconds: time))
+    case .back, .first, .id, .mark:
+      throw CommandFailure(
+        ExitStatus.usage, "this kind of point needs a store", at: text,
+        next:
+          "name a sequence, a time, head or cursor:SEQ@CHAIN; or follow first, and make a backup --until there"
+      )
+    }
+  }
+
+  // MARK: The part of a store
+
+  private func printStatus() throws {
+    let opened = try OpenedStore.open(from)
+    defer { try? opened.store.closeBlocking() }
+    let part = StorePart(of: opened.log)
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      var line = JSONLine.document()
+      line.field("uuid", opened.store.id)
+      line.field("last", opened.store.head.sequence)
+      if let part { line.raw("replica", part.json) }
+      writer.bytes += line.finish() + [UInt8(ascii: "\n")]
+    } else {
+      writer.bytes += "the store \(part?.text ?? "has no copies that follow it")\n".utf8
+    }
+    try writer.flush()
+  }
+
+  /// What the store's folder says of its part.
+  private func part() throws -> ReplicaMark? {
+    let reader = try OpenedStore.open(from)
+    defer { try? reader.store.closeBlocking() }
+    return reader.log.replica
+  }
+
+  private func followAgain() throws {
+    guard let mark = try part() else {
+      throw CommandFailure(
+        ExitStatus.usage, "the store has no copies", at: from, next: "follow a place into a new folder")
+    }
+    let carrier = try CarrierName.carrier(mark.carrier)
+    var lines: String?
+    let receipt = try failing(at: from) { () throws(StoreError) in
+      try EventStore.rejoin(from: carrier, PosixFileSystem(), at: from) {
+        store, common, aside throws(StoreError) in
+        lines = "\(aside).jsonl"
+        let reader = EventExportReader(store, from: .sequence(common))
+        do {
+          let target = try ExportTarget("\(aside).jsonl", replaces: false)
+          while try reader.lendNext({ try target.write($0) }) {}
+          try target.finish()
+        } catch {
+          throw (error as? StoreError)
+            ?? .invalid(
+              what: "the events that only this store has cannot be written", next: "make room beside it")
+        }
+      }
+    }
+    var sentence = "the store follows again, with the events up to \(receipt.common.sequence)"
+    if let aside = receipt.aside, let lines {
+      sentence +=
+        "\n\(counted(receipt.ownCount, "event")) that only it had are in \(PeopleText.printable(lines)), and all of it in "
+        + PeopleText.printable(aside)
+    }
+    try write(
+      ReplicaReport(
+        store: mark.storeID.description, part: "follower", place: carrier.name, position: receipt.common,
+        member: "\(mark.member)", aside: receipt.aside, lines: lines), sentence)
+  }
+
+  private func becomeWriter(within limit: Duration?) throws {
+    guard let mark = try part(), mark.role == .follower else {
+      throw CommandFailure(
+        ExitStatus.usage, "the store does not follow", at: from,
+        next: "follow the place first: logreplay replicate URL STORE")
+    }
+    let carrier = try CarrierName.carrier(mark.carrier)
+    let store = try failing(at: from) { () throws(StoreError) in
+      try EventStore.follow(from: carrier, PosixFileSystem(), at: from)
+    }
+    defer { try? store.closeBlocking() }
+    let shipping = try failing(at: from) { () throws(StoreError) in
+      try store.takeOverBlocking(within: limit ?? .seconds(30))
+    }
+    try write(
+      ReplicaReport(
+        store: store.id, part: "writer", place: carrier.name, position: store.head, lag: shipping.status.lag,
+        member: "\(mark.member)"),
+      "the store writes from now on, after sequence \(store.head.sequence)")
+    try failing(at: from) { () throws(StoreError) in try store.closeBlocking() }
+  }
+}
+
+extension CommandFailure {
+  /// An error of a store, of its copies, or of the place between them.
+  fileprivate init(replica error: StoreError, _ path: String) {
+    self.init(error)
+    if place.isEmpty { place = path }
+    if case .invalid = error { code = ExitStatus.usage }
+  }
+}

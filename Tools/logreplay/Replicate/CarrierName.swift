@@ -1,0 +1,35 @@
+// The places of copies as the command line names them: URLs.
+
+internal import StrataReplica
+
+/// A place outside of the machine, by its URL.
+enum CarrierName {
+  /// The schemes that name a place. What has none of them is a path.
+  private static let schemes = ["file:", "s3:", "nats:"]
+
+  /// Whether a text names a place, and not a store's folder.
+  static func isOne(_ text: String) -> Bool { schemes.contains(where: text.hasPrefix) }
+
+  /// The carrier that a URL names.
+  static func carrier(_ text: String) throws(CommandFailure) -> any Carrier {
+    guard text.hasPrefix("file:") else {
+      let scheme = text.prefix { $0 != ":" }
+      throw CommandFailure(
+        ExitStatus.unsupported, "\(scheme): is no place that this version can copy to", at: text,
+        next: "name a folder: file:/path")
+    }
+    var path = text.dropFirst("file:".count)
+    if path.hasPrefix("//") {
+      path = path.dropFirst(2)
+      guard path.hasPrefix("/") else {
+        throw CommandFailure(
+          ExitStatus.usage, "the URL names a host", at: text, next: "write the path of a folder: file:/path")
+      }
+    }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw CommandFailure(
+        ExitStatus.usage, "the URL has no path", at: text, next: "write the path of a folder: file:/path")
+    }
+    return FolderCarrier(path: String(path))
+  }
+}

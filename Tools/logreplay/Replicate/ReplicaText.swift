@@ -1,0 +1,41 @@
+// What `replicate` says of a copy, for people and programs.
+
+internal import StrataEvents
+internal import StrataReplica
+
+/// What a run of `replicate` has found or made.
+struct ReplicaReport {
+  var store: String
+  /// What became of it: shipped, followed, restored, tookOver, or the part that it has.
+  var part: String
+  var place: String
+  var position: LogPosition
+  /// How many events the store has that are not in the copy, or the copy that are not in the store.
+  var lag: UInt64?
+  var origin: String?
+  var member: String?
+  /// Where what only this store had was moved to, and the file with those events.
+  var aside: String?
+  var lines: String?
+
+  var json: [UInt8] {
+    var line = JSONLine.document()
+    line.field("uuid", store)
+    line.field("part", part)
+    if let member { line.field("member", member) }
+    line.field("place", place)
+    line.field("last", position.sequence)
+    line.field("chain", LogPosition.hex(position.chain))
+    if let lag { line.field("lag", lag) }
+    if let origin { line.field("origin", origin) }
+    if let aside { line.field("aside", aside) }
+    if let lines { line.field("lines", lines) }
+    return line.finish()
+  }
+
+  func text(_ sentence: String) -> String {
+    var text = sentence
+    if let lag, lag > 0 { text += "; \(counted(lag, "event")) to come" }
+    return text + "\n"
+  }
+}
