@@ -8,23 +8,30 @@
     strata_reader.py histories STORE     prints what each history holds, and how it differs from the log
     strata_reader.py history-keys STORE FOLDER
                                          prints the keys in the history of that folder, as they were after each event
+    strata_reader.py carrier FOLDER      prints what each object of a carrier in a folder holds, and the end of all
+    strata_reader.py replaced BEFORE NOW prints how many objects of a carrier were replaced since a copy of its folder
+    strata_reader.py replica STORE       prints what REPLICA says: the part of the store among its copies
     strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
     strata_reader.py annotate STORE      prints HEAD and the segments of a small store as annotated hex
     strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
 
 `log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding, and 66
-if there is no store. The reader never writes to a store.
+if there is no store. `carrier`, `replaced` and `replica` exit with 65 at the first object, or for the file, that
+is not as FORMAT.md says, and name it. The reader never writes to a store or to a carrier.
 """
 
 import os
 import struct
 import sys
 
+from strata_carrier import CarrierLog, FolderCarrier, Refused, count_replaced
 from strata_check import Check, exit_code, verify
+from strata_codecs import Malformed
 from strata_history import compare as compare_histories, keys_of as keys_of_history
 from strata_index import compare
 from strata_json import as_line, event_object, verify_object
-from strata_payloads import raw_payload
+from strata_payloads import Unsupported, raw_payload
+from strata_replica import NAME as REPLICA, replica_object, replica_of
 from strata_segment import EVENTS, FOOTER, RECOVERY
 from strata_state import compare as compare_states
 from strata_store import FolderStore
@@ -95,6 +102,44 @@ def command_histories(path):
     return code
 
 
+def refuse(what, where):
+    sys.stderr.write(as_line({"schema": 1, "error": {"code": 65, "what": what, "where": where}}) + "\n")
+    return 65
+
+
+def command_carrier(path):
+    """Prints one line for each object, and one with the end of the last."""
+    log = CarrierLog(FolderCarrier(path), lambda found: sys.stdout.write(as_line(found.line()) + "\n"))
+    try:
+        log.run()
+    except Refused as error:
+        sys.stdout.flush()
+        return refuse("%s: %s" % (error.kind, error.what), error.name)
+    print(as_line(log.line()))
+    return 0
+
+
+def command_replaced(before, now):
+    before, now = FolderCarrier(before), FolderCarrier(now)
+    try:
+        CarrierLog(before).run()
+        CarrierLog(now).run()
+        print(as_line({"schema": 1, "replaced": count_replaced(before, now)}))
+    except Refused as error:
+        return refuse("%s: %s" % (error.kind, error.what), error.name)
+    return 0
+
+
+def command_replica(path):
+    try:
+        print(as_line(replica_object(replica_of(FolderStore(path)))))
+    except Malformed as error:
+        return refuse("corrupt: %s" % error, REPLICA)
+    except Unsupported as error:
+        return refuse("unsupported: %s" % error, REPLICA)
+    return 0
+
+
 def command_payloads(path, folder):
     """Writes NAME-OFFSET.lz4, a legacy LZ4 file, and NAME-OFFSET.raw for each LZ4 block."""
     os.makedirs(folder, exist_ok=True)
@@ -142,6 +187,9 @@ def main(arguments):
         "states": (command_states, 1),
         "histories": (command_histories, 1),
         "history-keys": (command_history_keys, 2),
+        "carrier": (command_carrier, 1),
+        "replaced": (command_replaced, 2),
+        "replica": (command_replica, 1),
         "payloads": (command_payloads, 2),
         "annotate": (command_annotate, 1),
         "rebuild": (command_rebuild, 2),
