@@ -93,7 +93,7 @@ void strata_will_read(int descriptor, int64_t offset, int64_t length) {
 #endif
 }
 
-int strata_rename_new(const char *path, const char *new_path) {
+int strata_rename_fenced(const char *path, const char *new_path) {
   // Some file systems do not support this call, and old kernels do not have it.
 #if defined(__APPLE__)
   if (renamex_np(path, new_path, RENAME_EXCL) == 0) return 0;
@@ -109,7 +109,13 @@ int strata_rename_new(const char *path, const char *new_path) {
       if (errno != EINTR) return -1;
     return 0;
   }
-  if (errno != EPERM && errno != ENOTSUP && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+  if (errno == EPERM || errno == ENOSYS) errno = ENOTSUP;
+  return -1;
+}
+
+int strata_rename_new(const char *path, const char *new_path) {
+  if (strata_rename_fenced(path, new_path) == 0) return 0;
+  if (errno != ENOTSUP && errno != EOPNOTSUPP) return -1;
   // A file system that supports neither, such as FAT: check and rename, which is not atomic.
   struct stat found;
   if (lstat(new_path, &found) == 0) {

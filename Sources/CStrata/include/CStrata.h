@@ -105,6 +105,9 @@ void strata_will_read(int descriptor, int64_t offset, int64_t length);
 /// Renames a file unless the new name exists. 0, or -1 with errno set: EEXIST if it exists.
 int strata_rename_new(const char *path, const char *new_path);
 
+/// The same as one step that the file system takes; fails with ENOTSUP where it has none.
+int strata_rename_fenced(const char *path, const char *new_path);
+
 /// flock without waiting. 0, or -1 with errno set (EWOULDBLOCK if another process has the lock).
 int strata_lock(int descriptor, int exclusive);
 void strata_unlock(int descriptor);

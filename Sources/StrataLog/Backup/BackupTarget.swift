@@ -72,6 +72,10 @@ final class BackupTarget {
         HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout),
         fileSystem.contents(ofDirectory: layout.log)
       )
+      guard try fileSystem.kind(of: layout.replica) == nil else {
+        throw .notAStore(
+          path: path, what: "the folder holds a store that is one of several copies, and no backup")
+      }
       if let slot, slot.storeID != storeID { throw Self.foreign(path, slot.storeID) }
       // Each `promise` uses two generations, so no backup's folder has ever reached this many.
       if let slot, slot.generation >= HeadSlot.generationLimit {

@@ -3,6 +3,11 @@
 internal import StrataBase
 
 extension FileSystem {
+  /// For a file system whose new names are one step in any case.
+  package func renameFenced(_ path: String, to newPath: String) throws(StoreError) {
+    try renameNew(path, to: newPath)
+  }
+
   /// For a file system without change notifications.
   package func watch(_ folder: String) -> (any FolderWatch)? { nil }
 

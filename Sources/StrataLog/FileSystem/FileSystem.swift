@@ -30,6 +30,10 @@ package protocol FileSystem: Sendable {
   /// `syncDirectory` of the folder; until then a power cut may leave the file with both names.
   func renameNew(_ path: String, to newPath: String) throws(StoreError)
 
+  /// The same as one step of the file system, which two processes, on two machines too, cannot both succeed with. Fails
+  /// with `ENOTSUP` if the file system has no such step.
+  func renameFenced(_ path: String, to newPath: String) throws(StoreError)
+
   /// Removes a file. Durable only after `syncDirectory` of the folder.
   func remove(_ path: String) throws(StoreError)
 

@@ -106,6 +106,10 @@ package struct PosixFileSystem: FileSystem {
     _ = try SystemCall.repeating("rename", path) { strata_rename_new(path, newPath) }
   }
 
+  package func renameFenced(_ path: String, to newPath: String) throws(StoreError) {
+    _ = try SystemCall.repeating("rename", path) { strata_rename_fenced(path, newPath) }
+  }
+
   package func remove(_ path: String) throws(StoreError) {
     _ = try SystemCall.repeating("remove", path) { unlink(path) }
   }

@@ -7,13 +7,15 @@ extension Log {
   ///
   /// - Parameters:
   ///   - lockTimeout: how long to wait for the lock, if not as long as the options say.
-  ///   - opens: refuses a store by the part that it has among its copies elsewhere. Only what follows for a store opens a
-  ///     follower.
+  ///   - part: decides by the part that a store has among its copies elsewhere, and by whether it holds anything: refuses
+  ///     it, or returns the part that it gets before it is created. Only what follows for a store opens a follower.
   package static func openWriter(
     _ fileSystem: any FileSystem, path: String, options: StoreOptions, storeID: StoreID? = nil,
     lockTimeout: Duration? = nil,
-    opens: (ReplicaMark?) throws(StoreError) -> Void = { part throws(StoreError) in
+    part decide: (ReplicaMark?, _ isEmpty: Bool) throws(StoreError) -> ReplicaMark? = {
+      part, _ throws(StoreError) in
       if let refusal = part?.refusal { throw refusal }
+      return nil
     }
   ) throws(StoreError) -> Log {
     if let problem = options.problem { throw .invalid(what: problem) }
@@ -21,8 +23,12 @@ extension Log {
     try checkPlace(fileSystem, layout)
     let lock = try makeAndLock(fileSystem, layout, path, timeout: lockTimeout ?? options.lockTimeout)
     do throws(StoreError) {
-      let part = try ReplicaMark.read(fileSystem, layout)
-      try opens(part)
+      var part = try ReplicaMark.read(fileSystem, layout)
+      if let fresh = try decide(part, try isEmpty(fileSystem, layout)) {
+        try fileSystem.createDirectory(layout.log)
+        try fresh.write(fileSystem, layout)
+        part = fresh
+      }
       return try open(fileSystem, layout, options, lock, newStoreID: storeID ?? .random(), part)
     } catch {
       lock.release()
@@ -92,6 +98,12 @@ extension Log {
     let isEmpty = try isEmpty(fileSystem, layout)
     if isEmpty { try create(fileSystem, layout, options, lock, storeID: newStoreID) }
     let found = try assess(fileSystem, layout, lock, isNew: isEmpty)
+    if let part, part.storeID != found.chain.storeID {
+      throw .damaged(
+        StoreFinding(
+          .misplaced, file: StoreLayout.replicaName, offset: 0, first: 0, last: 0,
+          what: "the file is of the store \(part.storeID)"))
+    }
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
       names: found.chain.headers.map(\.segment))

@@ -95,13 +95,19 @@ package final class Log: Sendable {
   /// A run of appends in order. `drain` it before the log is closed.
   package func run() throws(StoreError) -> AppendRun {
     try part.check()
-    return try followingRun()
-  }
-
-  /// The same for what another member appended, which is all that a follower takes.
-  package func followingRun() throws(StoreError) -> AppendRun {
     guard case .writer(let queue, _, _) = role else { throw .readOnly }
     return AppendRun(queue: queue) { [options] draft throws(StoreError) in try Log.check(draft, options) }
+  }
+
+  /// The same for what another member appended, which is all that a follower takes. What that member's options allowed,
+  /// this one's need not.
+  package func followingRun() throws(StoreError) -> AppendRun {
+    guard case .writer(let queue, _, _) = role else { throw .readOnly }
+    return AppendRun(queue: queue) { draft throws(StoreError) in
+      guard draft.eventCount > 0, draft.byteCount <= FormatLimits.rawLengthMax else {
+        throw .tooLarge(what: "the append", actual: draft.byteCount, limit: FormatLimits.rawLengthMax)
+      }
+    }
   }
 
   /// Puts on disk what was acknowledged and is only buffered. Blocks. A failure poisons the writer, as that of any sync.

@@ -1,6 +1,6 @@
 // Copies recorded appends into a rewritten segment: byte for byte, or without the content of some events.
 
-internal import StrataBase
+package import StrataBase
 
 /// Walks the appends of decoded blocks. An erased event keeps its names, its revision, and the hash and the length of
 /// its content, so that the chain over it still verifies.
@@ -37,6 +37,18 @@ struct AppendCopier: ~Copyable {
     }
     if let failure { throw failure }
     assert(chain == block.header.chainAfter, "a copy has the chain of the block that it copies")
+  }
+
+  /// The payload of a block whose chain has been verified, without the content of some events.
+  mutating func payload(of block: DecodedBlock) throws(ContentProblem) -> RawBuffer {
+    var chain = block.header.chainBefore
+    var raw = RawBuffer(capacity: block.raw.count + 64)
+    try block.forEachAppend { append, first throws(ContentProblem) in
+      let body = try copied(append, first: first, chain: &chain)
+      raw.append(varint: UInt64(body.count))
+      raw.append(body)
+    }
+    return raw
   }
 
   /// How many bytes erased events may grow by. The bytes that other events shrink by are counted first, so that no long
@@ -98,6 +110,17 @@ struct AppendCopier: ~Copyable {
     guard let copiedTo else { return UnsafeRawBufferPointer(start: begin, count: events.position - begin) }
     rebuilt.append(UnsafeRawBufferPointer(start: copiedTo, count: events.position - copiedTo))
     return rebuilt.bytes
+  }
+}
+
+extension DecodedBlock {
+  /// The payload without the content of the events that the body selects; the block's chain has been verified. An event
+  /// that would make its append longer than a block may be keeps its content.
+  package func payload(
+    erasing erases: @escaping (borrowing EventView, _ sequence: UInt64) -> Bool
+  ) throws(ContentProblem) -> RawBuffer {
+    var copier = AppendCopier(erases: erases)
+    return try copier.payload(of: self)
   }
 }
 

@@ -8,7 +8,9 @@ extension StoreLayout {
       .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     switch parts.count {
     case 1: return isFinal(parts[0])
-    case 2: return (isFinal(parts[0]) || parts[0].elementsEqual(headName.utf8)) && isToken(parts[1])
+    case 2:
+      return (isFinal(parts[0]) || [headName, replicaName].contains { parts[0].elementsEqual($0.utf8) })
+        && isToken(parts[1])
     // A backup's whole copy of a segment: the name says what it is a copy of. The copies of older versions name no
     // mark.
     case 4, 5:
@@ -66,6 +68,12 @@ extension StoreLayout {
   private static func isFinal(_ name: Substring.UTF8View) -> Bool {
     guard name.count == 24, isNumber(name.prefix(20)) else { return false }
     return name.suffix(4).elementsEqual(".seg".utf8) || name.suffix(4).elementsEqual(".idx".utf8)
+  }
+
+  /// The token of the name of an unfinished file: 16 hexadecimal digits.
+  package static func token(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
   private static func isToken(_ text: Substring.UTF8View) -> Bool { text.count == 16 && isHexadecimal(text) }

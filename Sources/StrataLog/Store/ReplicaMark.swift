@@ -56,7 +56,9 @@ package struct ReplicaMark: Equatable, Sendable {
   }
 
   package func encoded() -> [UInt8] {
-    let texts = [carrier, reason].map { Array($0.utf8.prefix(Self.textLengthMax)) }
+    var reason = reason
+    while reason.utf8.count > Self.textLengthMax { reason.removeLast() }
+    let texts = [Array(carrier.utf8), Array(reason.utf8)]
     var bytes = [UInt8](repeating: 0, count: Self.fixedLength)
     for text in texts { bytes += text }
     bytes.withUnsafeMutableBytes { buffer in
@@ -109,7 +111,13 @@ package struct ReplicaMark: Equatable, Sendable {
   package static func read(
     _ fileSystem: any FileSystem, _ layout: StoreLayout
   ) throws(StoreError) -> ReplicaMark? {
-    guard try fileSystem.kind(of: layout.replica) == .file else { return nil }
+    guard let kind = try fileSystem.kind(of: layout.replica) else { return nil }
+    guard kind == .file else {
+      throw .damaged(
+        StoreFinding(
+          .misplaced, file: StoreLayout.replicaName, offset: 0, first: 0, last: 0,
+          what: "what has the name of the file is no file"))
+    }
     let file = try fileSystem.open(layout.replica, .read)
     defer { file.close() }
     var bytes = [UInt8](repeating: 0, count: fixedLength + 2 * textLengthMax + 1)
@@ -133,8 +141,11 @@ package struct ReplicaMark: Equatable, Sendable {
 
   /// Puts the mark in place of the store's, on disk when it returns. The caller has the store's lock.
   package func write(_ fileSystem: any FileSystem, _ layout: StoreLayout) throws(StoreError) {
-    let temporary =
-      "\(layout.log)/\(StoreLayout.replicaName)-\(fileSystem.freshToken())\(StoreLayout.temporarySuffix)"
+    guard carrier.utf8.count <= Self.textLengthMax else {
+      throw .outsideFormat(what: "the carrier's name", actual: carrier.utf8.count, limit: Self.textLengthMax)
+    }
+    let token = StoreLayout.token(fileSystem.freshToken())
+    let temporary = "\(layout.log)/\(StoreLayout.replicaName)-\(token)\(StoreLayout.temporarySuffix)"
     do throws(StoreError) {
       let file = try fileSystem.open(temporary, .createNew)
       defer { file.close() }

@@ -69,8 +69,7 @@ package struct StoreLock: Sendable {
   private init(_ file: any File, _ token: UInt64, since: String) {
     self.file = file
     self.since = since
-    let digits = String(token, radix: 16)
-    self.token = String(repeating: "0", count: 16 - digits.count) + digits
+    self.token = StoreLayout.token(token)
     lastSettled = LockText(Self.text(file)).settled
     write(settled: lastSettled)
   }

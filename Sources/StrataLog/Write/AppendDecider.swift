@@ -67,7 +67,7 @@ struct AppendDecider {
     frame.add(draft, commitTime: time, given: given)
     times.append(
       AppendTimes.Entry(
-        time: given, eventCount: draft.eventCount, contentLength: draft.contentLength))
+        time: min(given, time), eventCount: draft.eventCount, contentLength: draft.contentLength))
     assert(frame.next == first + UInt64(draft.eventCount), "an append takes a sequence for each event")
     let outcome = AppendOutcome(
       first: first, last: first + UInt64(draft.eventCount) - 1, time: time,
