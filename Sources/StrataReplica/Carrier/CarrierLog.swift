@@ -32,17 +32,20 @@ package struct CarrierLog: Sendable {
     return try WireObject(decoding: bytes, number: number, of: storeID, in: place(number), after: after)
   }
 
+  /// No carrier has that many objects; what has such a number was not put there by a member.
+  static let numberMax: UInt64 = 1 << 62
+
   /// The number of the last object, 0 if there is none. O(log numbers) questions.
   ///
   /// - Parameter hint: a number that was there once, to begin at.
   package func lastNumber(from hint: UInt64 = 0) throws(StoreError) -> UInt64 {
     try asStoreError { () throws(CarrierError) in
       var (low, step): (UInt64, UInt64) = (hint, 1)
-      var high = hint &+ 1
-      while try carrier.hasObject(high) {
+      var high = low + 1
+      while try carrier.hasObject(high), high < CarrierLog.numberMax {
         low = high
         step *= 2
-        high = low + step
+        high = min(low + step, CarrierLog.numberMax)
       }
       while high - low > 1 {
         let middle = low + (high - low) / 2

@@ -20,6 +20,8 @@ package final class Follower: @unchecked Sendable {
   private let isOrder: (borrowing EventView) -> Bool
   /// The number of the next object; nil until it was looked for.
   private var number: UInt64?
+  /// How often nothing was found.
+  private var looks = 0
   /// The last object that was taken.
   private(set) var lastObject: WireObject?
 
@@ -53,7 +55,19 @@ package final class Follower: @unchecked Sendable {
     let number: UInt64
     if let known = self.number { number = known } else { number = try find() }
     self.number = number
-    guard let object = try objects.object(number, after: log.mark.sequence) else { return false }
+    guard let object = try objects.object(number, after: log.mark.sequence) else {
+      try checkGap(at: number)
+      return false
+    }
+    if let before = lastObject, object.header.kind == WireKind.events,
+      object.header.writer != before.header.writer
+    {
+      throw .damaged(
+        StoreFinding(
+          .stale, file: objects.place(number), offset: 0, first: object.header.firstSequence,
+          last: object.header.lastSequence,
+          what: "the object is of the member \(object.header.writer), which has not taken over"))
+    }
     try take(object)
     lastObject = object
     self.number = number + 1
@@ -62,7 +76,29 @@ package final class Follower: @unchecked Sendable {
 
   /// The object that holds the first event that the log lacks, or the one before it, which may say more.
   private func find() throws(StoreError) -> UInt64 {
-    log.mark.sequence == 0 ? 1 : try objects.number(holding: log.mark.sequence)
+    let head = log.mark.sequence
+    guard head > 0 else { return 1 }
+    let number = try objects.number(holding: head)
+    guard try objects.object(number) != nil else {
+      throw .replica(
+        .diverged, place: objects.carrier.name,
+        what: "what is there ends before sequence \(head), which this copy has from there",
+        next: "put back what the place has lost, or ship to a new one from the store that has most")
+    }
+    return number
+  }
+
+  /// At every eighth look that finds nothing, a later object is looked for: one that is missing would be waited for for ever.
+  private static let looksToGap = 8
+
+  private func checkGap(at number: UInt64) throws(StoreError) {
+    looks += 1
+    guard looks % Self.looksToGap == 1 else { return }
+    let hasLater = try objects.asStoreError { () throws(CarrierError) in
+      guard try objects.carrier.hasObject(number + 1) else { return false }
+      return try !objects.carrier.hasObject(number)
+    }
+    if hasLater { throw objects.missing(number, after: log.mark.sequence) }
   }
 
   private func take(_ object: WireObject) throws(StoreError) {
@@ -76,24 +112,37 @@ package final class Follower: @unchecked Sendable {
             + "\(mark.sequence)"))
     }
     guard header.kind == WireKind.events else {
-      guard try log.chain(after: header.lastSequence) == header.chainAfter else {
-        throw diverged(place, at: header.lastSequence)
-      }
+      let isNext = header.firstSequence == mark.sequence + 1
+      guard try log.chain(after: header.lastSequence) == header.chainAfter,
+        !isNext || (header.appendsBefore == mark.appends && header.lastTime == mark.time)
+      else { throw diverged(place, at: header.lastSequence) }
       return
     }
     let block = try object.block(in: place)
     try checkGoesOn(block, mark, place)
     guard header.lastSequence > mark.sequence else { return }
+    let appends = try appends(of: block, after: mark, place)
     let run = try log.followingRun()
-    do throws(StoreError) { try append(block, after: mark.sequence, to: run, place) } catch {
+    do throws(StoreError) {
+      for append in appends {
+        guard try run.add(append.draft, label: append.first) else { break }
+        if append.isOrder {
+          try drain(run)
+          try erase()
+        }
+      }
+    } catch {
       run.drain()
       throw error
     }
     try drain(run)
-    guard log.mark.sequence >= min(header.lastSequence, last) else { return }
-    guard last < header.lastSequence || log.mark.visible.chain == header.chainAfter else {
-      throw diverged(place, at: header.lastSequence)
-    }
+  }
+
+  /// An append of an object, as this log takes it.
+  private struct Append {
+    let draft: AppendDraft
+    let first: UInt64
+    let isOrder: Bool
   }
 
   /// Compares the log with the begin of an object, or with the part that it has already.
@@ -115,28 +164,32 @@ package final class Follower: @unchecked Sendable {
     guard try log.chain(after: common) == theirs else { throw diverged(place, at: common) }
   }
 
-  private func append(
-    _ block: DecodedBlock, after sequence: UInt64, to run: AppendRun, _ place: String
-  ) throws(StoreError) {
-    var failure: StoreError?
+  /// The appends of a block that the log lacks. Their chain is that of the object, before any of them is appended: what
+  /// would be written in another way here is refused.
+  private func appends(
+    of block: DecodedBlock, after mark: VisibleMark, _ place: String
+  ) throws(StoreError) -> [Append] {
+    var appends: [Append] = []
+    var chain = mark.visible.chain
     do throws(ContentProblem) {
       try block.forEachAppend { append, first throws(ContentProblem) in
-        guard failure == nil, first > sequence, first + UInt64(append.eventCount) - 1 <= last else { return }
+        guard first > mark.sequence else { return }
         let draft = try AppendDraft(copying: append, first: first)
-        let orders = try hasOrder(append)
-        do throws(StoreError) {
-          guard try run.add(draft, label: first) else { return }
-          if orders {
-            try drain(run)
-            try erase()
-          }
-        } catch { failure = error }
+        chain = draft.chain(
+          after: chain, first: first,
+          head: AppendDraft.headHash(
+            commitTime: append.commitTime, given: draft.given ?? append.commitTime, id: draft.id,
+            isErasable: draft.isErasable, count: draft.eventCount))
+        if first + UInt64(append.eventCount) - 1 <= last {
+          appends.append(Append(draft: draft, first: first, isOrder: try hasOrder(append)))
+        }
       }
     } catch {
       throw error.storeError(
         in: place, at: 0, first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }
-    if let failure { throw failure }
+    guard chain == block.header.chainAfter else { throw diverged(place, at: block.header.nextSequence - 1) }
+    return appends
   }
 
   private func hasOrder(_ append: borrowing AppendView) throws(ContentProblem) -> Bool {

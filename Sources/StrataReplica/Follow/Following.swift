@@ -218,25 +218,23 @@ extension EventStore {
     guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
     let storeID = first.header.storeID
     let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID) {
-      part throws(StoreError) in
-      guard let part, part.role != .follower else { return }
-      throw part.refusal ?? .notFollowing(path)
-    }
-    do throws(StoreError) {
-      guard log.storeID == storeID else {
+      part, isEmpty throws(StoreError) in
+      guard var mark = part else {
+        guard isEmpty else { throw .notFollowing(path) }
+        return ReplicaMark(.follower, of: storeID, member: .random(), carrier: carrier.name)
+      }
+      guard mark.role == .follower else { throw mark.refusal ?? .notFollowing(path) }
+      guard mark.storeID == storeID else {
         throw .invalid(
-          what: "\(path) follows another store, \(log.storeID), and \(carrier.name) holds \(storeID)",
+          what: "\(path) follows another store, \(mark.storeID), and \(carrier.name) holds \(storeID)",
           next: "choose another folder, or the carrier of that store")
       }
-      var mark = log.replica ?? ReplicaMark(.follower, of: storeID, member: .random(), carrier: carrier.name)
-      guard log.replica != nil || log.mark.sequence == 0 else { throw .notFollowing(path) }
+      guard mark.carrier != carrier.name else { return nil }
       mark.carrier = carrier.name
-      if log.replica != mark { try log.setReplica(mark) }
-      return (EventStore(log: log), mark.member)
-    } catch {
-      try? log.close()
-      throw error
+      return mark
     }
+    guard let mark = log.replica else { throw .closed }
+    return (EventStore(log: log), mark.member)
   }
 }
 

@@ -43,13 +43,15 @@ extension EventStore {
       (_, _, _) throws(StoreError) in
     }
   ) throws(StoreError) -> RejoinReceipt {
-    let log = try Log.openWriter(fileSystem, path: path, options: StoreOptions()) { part throws(StoreError) in
+    let log = try Log.openWriter(fileSystem, path: path, options: StoreOptions()) {
+      part, _ throws(StoreError) in
       guard part?.role == .fenced || part?.role == .writer else {
         throw .invalid(
           what:
             "the store was not overtaken: it is \(part.map { "a \($0.role)" } ?? "no copy, and ships nowhere")",
           next: "follow the carrier into a new folder, or open the store")
       }
+      return nil
     }
     defer { try? log.close() }
     guard var mark = log.replica else { throw .closed }

@@ -22,7 +22,8 @@ extension EventStore {
   /// - Parameters:
   ///   - point: a sequence that ends an append, a time, a position, the head or the beginning. Points by time go by the
   ///     appends' own times, as everywhere; that takes a pass over all objects first.
-  ///   - path: a folder that is not there yet, or is empty. If the restore fails, it is left as it is, and is no store.
+  ///   - path: a folder that is not there yet, or is empty. If the restore fails, what is there takes no appends, and is
+  ///     to be removed.
   /// - Throws: `invalid` for a point inside an append, `position` for one that the carrier does not have;
   ///   `carrierUnavailable`; the errors of an open for writing; `damaged` with the place of an object that is not what was
   ///   put there.
@@ -44,11 +45,16 @@ extension EventStore {
   ) throws(StoreError) -> RestoreReceipt {
     let resolved = try CarrierPoint(carrier).resolve(point)
     let fresh = StoreID.random()
-    let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: fresh)
-    do throws(StoreError) {
-      guard log.storeID == fresh else {
+    let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: fresh) {
+      part, isEmpty throws(StoreError) in
+      guard part == nil, isEmpty else {
         throw .invalid(what: "\(path) holds a store already", next: "choose a folder that is not there yet")
       }
+      var mark = ReplicaMark(.fenced, of: fresh, member: .random(), carrier: carrier.name)
+      mark.reason = "the restore into this folder did not end: remove the folder, and restore again"
+      return mark
+    }
+    do throws(StoreError) {
       let follower = Follower(log, from: carrier, of: resolved.storeID, through: resolved.sequence)
       while try follower.step() { progress(log.mark.sequence, resolved.sequence) }
       let end = log.mark.visible
@@ -60,6 +66,9 @@ extension EventStore {
       }
       var mark = ReplicaMark(.fork, of: fresh, member: .random(), carrier: carrier.name)
       (mark.origin, mark.originSequence, mark.originChain) = (resolved.storeID, end.sequence, end.chain)
+      // What was ordered is carried out here as well. The next open notes it.
+      let store = EventStore(log: log)
+      if try store.carryOutOrders(after: 0) > 0, try store.hasOpenErasures() { try log.setErasing(true) }
       try log.syncBuffered()
       try log.setReplica(mark)
       try log.close()

@@ -20,38 +20,61 @@ struct CarrierErasing {
 
   /// Replaces what must be replaced. O(1) if no order came since the last call.
   ///
-  /// - Parameter end: the last sequence in the carrier. Orders after it wait.
-  mutating func run(through end: UInt64) throws(StoreError) {
+  /// - Parameters:
+  ///   - end: the last sequence in the carrier. Orders after it wait.
+  ///   - isOwn: whether nobody has put anything after what this member has put.
+  mutating func run(
+    through end: UInt64, isOwn: () throws(StoreError) -> Bool
+  ) throws(StoreError) {
     let count = try log.erasureCount()
     guard count > seen, var mark = log.replica else { return }
     let carriedOut = try EventStore(log: log).carriedOutOrders(after: mark.erasedThrough)
     for order in carriedOut.orders {
       guard order.sequence <= end else { return }
-      for range in order.targets { try replace(range) }
+      for range in order.targets { try replace(range, isOwn: isOwn) }
       mark.erasedThrough = order.sequence
       try log.setReplica(mark)
     }
     if !carriedOut.hasOpen { seen = count }
   }
 
-  private func replace(_ range: ClosedRange<UInt64>) throws(StoreError) {
+  private func replace(
+    _ range: ClosedRange<UInt64>, isOwn: () throws(StoreError) -> Bool
+  ) throws(StoreError) {
     var number = try objects.number(holding: range.lowerBound)
     while let object = try objects.object(number), object.header.firstSequence <= range.upperBound {
-      if object.header.kind == WireKind.events { try replace(object) }
+      if object.header.kind == WireKind.events, let erased = try erased(object, in: range) {
+        // What a member that was overtaken has read may hold content that the new writer has erased since.
+        guard try isOwn() else { return }
+        try objects.asStoreError { () throws(CarrierError) in
+          try objects.carrier.replaceObject(erased.carried)
+        }
+      }
       number += 1
     }
   }
 
-  private func replace(_ object: WireObject) throws(StoreError) {
-    let header = object.header
-    let payload = try log.appends(in: header.firstSequence...header.lastSequence)
-    let erased = WireObject(header, payload: payload.bytes)
-    guard erased.bytes != object.bytes else { return }
-    // What takes the place of an object must be one.
-    _ = try erased.block(in: objects.place(header.number))
-    try objects.asStoreError { () throws(CarrierError) in
-      try objects.carrier.replaceObject(erased.carried)
+  /// An object without the content of the events of a range; nil if it has none. What was erased in it before stays so.
+  private func erased(_ object: WireObject, in range: ClosedRange<UInt64>) throws(StoreError) -> WireObject? {
+    let place = objects.place(object.header.number)
+    let block = try object.block(in: place)
+    var hasContent = false
+    let payload: RawBuffer
+    do throws(ContentProblem) {
+      payload = try block.payload { event, sequence in
+        guard range.contains(sequence), !ErasureEvent.isOwn(event) else { return false }
+        hasContent = true
+        return true
+      }
+    } catch {
+      throw error.storeError(
+        in: place, at: 0, first: object.header.firstSequence, last: object.header.lastSequence)
     }
+    guard hasContent else { return nil }
+    let erased = WireObject(object.header, payload: payload.bytes)
+    // What takes the place of an object must be one.
+    _ = try erased.block(in: place)
+    return erased
   }
 }
 
@@ -59,40 +82,5 @@ extension Log {
   /// How many orders to erase, and notes of them, the log has.
   func erasureCount() throws(StoreError) -> UInt64 {
     try index.revision(of: Array(ErasureEvent.stream.text.utf8))
-  }
-
-  /// The appends of whole sequences as a payload has them. O(bytes of their blocks). Throws `damaged` if an append begins
-  /// before the first one, or ends after the last.
-  fileprivate func appends(in sequences: ClosedRange<UInt64>) throws(StoreError) -> RawBuffer {
-    var raw = RawBuffer(capacity: 64 << 10)
-    var cursor = cursor(after: sequences.lowerBound - 1)
-    while cursor.nextSequence <= sequences.upperBound, let block = try cursor.next() {
-      do throws(ContentProblem) { try block.copyAppends(in: sequences, to: &raw) } catch {
-        throw error.storeError(of: block.header)
-      }
-    }
-    return raw
-  }
-}
-
-extension DecodedBlock {
-  /// Adds the appends that are inside of some sequences, each with its length.
-  fileprivate func copyAppends(
-    in sequences: ClosedRange<UInt64>, to raw: inout RawBuffer
-  ) throws(ContentProblem) {
-    defer { withExtendedLifetime(self) {} }
-    var cursor = ByteCursor(self.raw.baseAddress!, count: self.raw.count)
-    var first = header.firstSequence
-    while cursor.remaining > 0, first <= sequences.upperBound {
-      let begin = cursor.position
-      let count: Int
-      do throws(DecodingProblem) { count = try cursor.nextAppend().eventCount } catch {
-        throw ContentProblem(error)
-      }
-      if first >= sequences.lowerBound {
-        raw.append(UnsafeRawBufferPointer(start: begin, count: cursor.position - begin))
-      }
-      first += UInt64(count)
-    }
   }
 }

@@ -71,7 +71,10 @@ package final class Shipper: @unchecked Sendable {
       if isDoubtful, try settle() { return .shipped }
       try fill(after: end)
       guard !pending.isEmpty else {
-        try self.carrier { () throws(StoreError) in try erasing.run(through: end.sequence) }
+        let next = nextNumber
+        try self.carrier { () throws(StoreError) in
+          try erasing.run(through: end.sequence) { () throws(StoreError) in try objects.object(next) == nil }
+        }
         return .idle
       }
       return try put()
@@ -152,6 +155,19 @@ package final class Shipper: @unchecked Sendable {
   /// Goes on after an object of the carrier if it is own, otherwise this member was overtaken.
   private func accept(_ object: WireObject) throws(Trouble) {
     let end = object.end
+    // A damaged object is neither this member's nor another's.
+    if object.header.kind == WireKind.events {
+      _ = try store { () throws(StoreError) in try object.block(in: objects.place(object.header.number)) }
+    }
+    if let before = self.end, object.header.firstSequence == before.sequence + 1 {
+      guard object.header.chainBefore == before.chain else {
+        throw .store(
+          .damaged(
+            StoreFinding(
+              .stale, file: objects.place(object.header.number), offset: 0, first: before.sequence + 1,
+              last: end.sequence, what: "the object does not continue the chain of the one before it")))
+      }
+    }
     guard object.header.writer == member else {
       throw .store(
         overtaken("the member \(object.header.writer) writes the store since object \(object.header.number)"))

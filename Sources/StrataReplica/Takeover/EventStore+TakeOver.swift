@@ -85,6 +85,8 @@ struct Takeover: ~Copyable {
     }
     // A claim of an earlier call may have won since.
     if let last = follower.lastObject, last.header.writer == member { return confirm(last) }
+    // A power cut must not put this store back before its own claim.
+    try log.syncBuffered()
     let mark = log.mark
     let end = WireEnd(
       sequence: mark.sequence, chain: mark.visible.chain, time: mark.time, appends: mark.appends)

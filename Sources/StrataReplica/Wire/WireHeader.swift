@@ -132,6 +132,17 @@ extension WireHeader {
     chainAfter = base.littleEndian(UInt64.self, at: Offset.chainAfter)
   }
 
+  /// Whether the counts are possible, and a takeover holds nothing.
+  var isConsistent: Bool {
+    guard firstSequence > 0, firstSequence.addingReportingOverflow(UInt64(eventCount)).overflow == false,
+      appendsBefore.addingReportingOverflow(UInt64(appendCount)).overflow == false
+    else { return false }
+    if kind == WireKind.events { return appendCount > 0 && appendCount <= eventCount }
+    return eventCount == 0 && appendCount == 0 && rawLength == 0 && storedLength == 0
+      && codec == BlockCodec.none && payloadChecksum == 0 && firstTime == lastTime
+      && chainBefore == chainAfter
+  }
+
   /// What in a valid header this version does not know and may not skip, or nil.
   var unsupported: String? {
     if kind != WireKind.events, kind != WireKind.takeover { return "object kind \(kind)" }

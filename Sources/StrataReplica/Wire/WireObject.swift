@@ -16,6 +16,7 @@ package struct WireObject: Sendable {
   ///   - payload: what a block of the log has as its payload.
   package init(_ header: WireHeader, payload: UnsafeRawBufferPointer) {
     var header = header
+    header.headerLength = UInt16(WireHeader.length)
     let room = max(payload.count, Compression.bound(payload.count))
     bytes = [UInt8](unsafeUninitializedCapacity: WireHeader.length + room) { buffer, count in
       let whole = UnsafeMutableRawBufferPointer(buffer)
@@ -72,10 +73,9 @@ package struct WireObject: Sendable {
         finding(.stale, "the object has number \(header.number), and was found under \(number)"))
     }
     if let what = header.unsupported { throw .unsupported(finding(.unsupported, what)) }
-    guard header.firstSequence > 0, header.lastSequence >= header.firstSequence &- 1,
-      (header.kind == WireKind.takeover) == (header.eventCount == 0),
-      header.kind == WireKind.events || (header.rawLength == 0 && header.chainBefore == header.chainAfter)
-    else { throw .damaged(finding(.corrupt, "the header of the object contradicts itself")) }
+    guard header.isConsistent else {
+      throw .damaged(finding(.corrupt, "the header of the object contradicts itself"))
+    }
     let stored = bytes.count - Int(header.headerLength)
     guard stored == Int(header.storedLength), header.rawLength <= UInt32(FormatLimits.rawLengthMax),
       Int(header.rawLength) <= Compression.rawLengthMax(stored: stored),

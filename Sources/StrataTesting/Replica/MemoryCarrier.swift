@@ -120,6 +120,12 @@ public final class MemoryCarrier: Carrier {
         }
         if state.happens(state.faults.lostPuts) { return .stopped(count: count, .unknown(Self.silence)) }
         if state.happens(state.faults.repeatedPuts) { state.late.append(object) }
+        guard object.number == 1 || state.objects[object.number - 1] != nil else {
+          return .stopped(
+            count: count,
+            .refused(
+              CarrierError(.refused, what: "number \(object.number - 1) is not there", next: "put it first")))
+        }
         let hasWon = state.arrive(object)
         if state.happens(state.faults.lostAnswers) { return .stopped(count: count, .unknown(Self.silence)) }
         guard hasWon else { return .stopped(count: count, .taken) }
