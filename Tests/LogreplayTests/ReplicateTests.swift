@@ -93,4 +93,33 @@ import Testing
     let copy = try await LogreplayProcess.run("info", folder.file("copy"))
     #expect(copy.output.contains("events          none"), "\(copy)")
   }
+
+  @Test func `a store is compared with its copy event by event, with what is erased in one of them`()
+    async throws
+  {
+    let folder = try await sample()
+    let place = folder.file("place")
+    func verify(code: Int32) async throws -> LogreplayProcess.Outcome {
+      let outcome = try await LogreplayProcess.run("verify", folder.store, "--against", "file:\(place)")
+      #expect(outcome.code == code, "\(outcome)")
+      return outcome
+    }
+    _ = try await verify(code: 66)
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    #expect(try await verify(code: 0).output.contains("the same events up to 60"))
+    _ = try await LogreplayProcess.run("put", folder.store, "ticket/T-1", "{\"status\":\"new\"}")
+    #expect(try await verify(code: 0).output.contains("1 event to come"))
+    let erased = try await LogreplayProcess.run(
+      "erase", folder.store, "--stream", "ticket/T-2", "--reason", "asked", "--yes")
+    #expect(erased.code == 0, "\(erased)")
+    #expect(try await verify(code: 68).output.contains("erased here, and not there: 2"))
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    #expect(try await verify(code: 0).output.contains("the same events up to 63"))
+    // Another store's objects, and a changed one.
+    let object = "\(place)/log/00000000000000000001"
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: object)))
+    bytes[200] ^= 1
+    try Data(bytes).write(to: URL(fileURLWithPath: object))
+    #expect(try await verify(code: 65).errors.contains("00000000000000000001"))
+  }
 }

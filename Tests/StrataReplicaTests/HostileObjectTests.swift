@@ -63,7 +63,7 @@ internal import Testing
     let cases: [(String, [UInt8], String)] = [
       ("another's events", WireObject(second.header, payload: payload).bytes, "chain"),
       ("another number", third.bytes, "number 3"),
-      ("another store", try object(2, of: other).bytes, "of the store"),
+      ("another store", try object(2, of: other).bytes, "is of the store"),
       ("later events", with { $0.firstSequence += 1 }, ""),
       ("earlier times", with { ($0.firstTime, $0.lastTime) = (0, 0) }, "time"),
       ("more appends", with { $0.appendCount += 1 }, "contradicts"),

@@ -88,7 +88,7 @@ final class ReplicaFolder {
     let carrier = MemoryCarrier()
     let store = try await EventStore.open(at: folder.file("a"))
     try await store.append([Self.event(1)])
-    try await store.ship(to: carrier)
+    try await store.ship(to: carrier).replicated(within: .seconds(60))
     let copy = try await EventStore.follow(
       from: carrier, at: folder.file("b"), lookingEvery: .milliseconds(5))
     try await copy.following!.caughtUp()

@@ -48,7 +48,7 @@ enum CommandArguments {
   static let takesNothing: Set<String> = [
     "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
     "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up", "--all-flips",
-    "--events", "--force", "--changes", "--lossy", "--crlf",
+    "--events", "--force", "--changes", "--lossy", "--crlf", "--status", "--take-over", "--rejoin",
   ]
 
   /// The commands whose arguments are documents, which may be negative numbers, and no points.

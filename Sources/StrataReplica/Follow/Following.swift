@@ -4,7 +4,8 @@ internal import StrataBase
 public import StrataEvents
 public import StrataLog
 
-/// The following of an open store: a thread that takes what a carrier has, and what is known of it.
+/// The following of an open store: a thread that takes what a carrier has, and what is known of it. It ends when the store
+/// is closed, suspended or released.
 public final class Following: Sendable {
   /// How far this copy is.
   public struct Status: Sendable, Equatable {

@@ -6,7 +6,7 @@ public import StrataLog
 
 /// The shipping of an open store: a thread that puts what is on disk into a carrier, and what is known of it.
 ///
-/// It ends when the store is closed or released, or when another member has taken over. Appends never wait for it.
+/// It ends when the store is closed, suspended or released, or when another member has taken over. Appends never wait for it.
 public final class Shipping: Sendable {
   /// How far the copy is.
   public struct Status: Sendable, Equatable {
@@ -171,7 +171,11 @@ public final class Shipping: Sendable {
         publish(shipper, step)
         switch step {
         case .shipped: pause = Self.pauseMin
-        case .idle: if !waitForMore(than: shipper.end?.sequence ?? 0) { try shipper.look() }
+        case .idle:
+          guard !waitForMore(than: shipper.end?.sequence ?? 0) else { break }
+          // Where appends are only buffered, nothing else puts them on disk.
+          try log.syncBuffered()
+          try shipper.look()
         case .trouble(let error):
           let limit = error.reason == .unreachable ? Self.pauseMax : Self.pauseRefused
           _ = state.wait(timeout: pause) { $0.isStopping }

@@ -245,6 +245,21 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(3)))
+  func `A list that nobody holds any longer leaves the fold`() async throws {
+    let store = store()
+    for id in 0..<5 { try put("\(id)", store) }
+    let projector = store.projector(.documents(only: nil))
+    do {
+      let lease = projector.lease(Self.definition("left"), of: "page")
+      try await join(lease, projector, store)
+    }
+    try put("after", store)
+    _ = try await projector.state(reaching: store.head.sequence)
+    let views = projector.state.withLock { $0.folded.tables["page"].views.count }
+    #expect(views == 0)
+  }
+
+  @Test(.timeLimit(.minutes(3)))
   func `A list beside the fold answers with nothing that was erased since it caught up`() async throws {
     let store = store { $0.viewBudget = .zero }
     for id in 0..<5 { try put("\(id)", store, title: "secret") }

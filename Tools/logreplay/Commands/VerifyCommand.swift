@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import StrataEvents
 internal import StrataLog
+internal import StrataReplica
 internal import StrataTables
 
 struct VerifyCommand: BlockingCommand {
@@ -13,7 +14,8 @@ struct VerifyCommand: BlockingCommand {
       The command only reads. It may run while a writer is running; it then checks what was visible when it began.
 
       Exit codes: 0 no problem, 2 nothing that was acknowledged is lost (a torn tail, or damage to what is made again \
-      from the log), 65 damage to the log, 68 --expect-chain does not match, 69 data written by a newer version.
+      from the log), 65 damage to the log or to an object of --against, 68 --expect-chain does not match, or the store \
+      of --against has other events or has erased others, 69 data written by a newer version.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -33,6 +35,11 @@ struct VerifyCommand: BlockingCommand {
   )
   var expectChain: String?
 
+  @Option(
+    help:
+      "Also compare each event with the copy at this URL, such as file:/path; see logreplay help replicate.")
+  var against: String?
+
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
@@ -45,16 +52,37 @@ struct VerifyCommand: BlockingCommand {
     // Of a damaged log the chain says nothing more.
     let compared = report.exitCode == 0 || report.exitCode == ExitStatus.torn ? expectation : nil
     let verdict = compared?.verdict(on: target.store)
+    let copy = try comparison(report)
     var writer = OutputWriter()
     if output.format.isJSON {
-      writer.bytes += report.json(verdict) + [UInt8(ascii: "\n")]
+      writer.bytes += report.json(verdict, copy) + [UInt8(ascii: "\n")]
     } else {
       let people = PeopleText(zone: output.zone, isColored: output.isColored)
       writer.bytes += report.text(verdict, people: people).utf8
+      if let copy { writer.bytes += copy.report.text(PeopleText.printable(copy.place)).utf8 }
     }
     try writer.flush()
     if let error = verdict?.error { throw error }
+    if let copy, !copy.report.isSame {
+      throw CommandFailure(
+        ExitStatus.diverged, "events are erased in one of the two and not in the other", at: copy.place,
+        next: "open the store and ship it, which erases in the copy; a store that lacks an order follows it")
+    }
     if report.exitCode != 0 { throw ExitCode(report.exitCode) }
+  }
+
+  /// Nil where nothing is to be compared, also because the store is damaged.
+  private func comparison(_ report: VerifyReport) throws -> (place: String, report: CarrierCheck.Report)? {
+    guard let against else { return nil }
+    let carrier = try CarrierName.carrier(against)
+    guard report.exitCode == 0 || report.exitCode == ExitStatus.torn else { return nil }
+    let opened = try OpenedStore.open(target.store)
+    defer { try? opened.store.closeBlocking() }
+    let bar = ProgressBar("against")
+    defer { bar.finish() }
+    do throws(StoreError) {
+      return (carrier.name, try CarrierCheck(opened.log, carrier).run { bar.update($0, of: $1) })
+    } catch { throw CommandFailure(error) }
   }
 
   private func expectation() throws(CommandFailure) -> ExpectedChain? {
@@ -109,7 +137,9 @@ extension VerifyReport {
   }
 
   /// - Parameter verdict: nil if no chain was expected, or damage says enough.
-  func json(_ verdict: ExpectedChain.Verdict?) -> [UInt8] {
+  func json(
+    _ verdict: ExpectedChain.Verdict?, _ copy: (place: String, report: CarrierCheck.Report)? = nil
+  ) -> [UInt8] {
     var checked = JSONLine()
     checked.field("segments", segments)
     checked.field("blocks", blocks)
@@ -123,6 +153,7 @@ extension VerifyReport {
     }
     line.raw("checked", checked.finish())
     line.array("findings", findings.map(\.json))
+    if let copy { line.raw("against", copy.report.json(copy.place)) }
     return line.finish()
   }
 

@@ -39,3 +39,37 @@ struct ReplicaReport {
     return text + "\n"
   }
 }
+
+extension CarrierCheck.Report {
+  func json(_ place: String) -> [UInt8] {
+    func ranges(_ ranges: [ClosedRange<UInt64>]) -> [[UInt8]] {
+      ranges.map { Array("[\($0.lowerBound),\($0.upperBound)]".utf8) }
+    }
+    var line = JSONLine()
+    line.field("place", place)
+    line.field("same", isSame)
+    line.field("objects", objects)
+    line.field("through", through)
+    line.field("ahead", ahead)
+    line.field("lag", lag)
+    line.array("erasedHere", ranges(erasedHere))
+    line.array("erasedThere", ranges(erasedThere))
+    return line.finish()
+  }
+
+  func text(_ place: String) -> String {
+    var text = "\(place): \(counted(objects, "object")), the same events up to \(through)"
+    if lag > 0 { text += "; \(counted(lag, "event")) to come" }
+    if ahead > 0 { text += "; \(counted(ahead, "event")) only there" }
+    for (ranges, which) in [
+      (erasedHere, "erased here, and not there"), (erasedThere, "erased there, and not here"),
+    ]
+    where !ranges.isEmpty {
+      text +=
+        "\n  \(which): "
+        + ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(
+          separator: ", ")
+    }
+    return text + "\n"
+  }
+}

@@ -1,0 +1,125 @@
+// Compares a store with the objects of its carrier, event by event.
+
+internal import StrataBase
+package import StrataLog
+
+/// Reads every object that a carrier has of a store, checks it as a follower does, and compares it with the log.
+package struct CarrierCheck {
+  /// What was compared.
+  package struct Report: Sendable, Equatable {
+    package var objects: UInt64 = 0
+    /// The last sequence that both have.
+    package var through: UInt64 = 0
+    /// How many events only the carrier has, and only the store.
+    package var ahead: UInt64 = 0
+    package var lag: UInt64 = 0
+    /// The first events that are erased here and not there, or there and not here: at most `rangesMax` runs of them.
+    package var erasedHere: [ClosedRange<UInt64>] = []
+    package var erasedThere: [ClosedRange<UInt64>] = []
+
+    package init() {}
+
+    package var isSame: Bool { erasedHere.isEmpty && erasedThere.isEmpty }
+  }
+
+  package static let rangesMax = 100
+
+  private let log: Log
+  private let objects: CarrierLog
+
+  package init(_ log: Log, _ carrier: any Carrier) {
+    self.log = log
+    objects = CarrierLog(carrier, of: log.storeID)
+  }
+
+  /// Compares. O(bytes of both). Blocks.
+  ///
+  /// - Throws: `damaged` with the place of an object that is not what was put there; `diverged` with the sequence at which
+  ///   the two logs differ; `carrierUnavailable`.
+  package func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> Report {
+    var report = Report()
+    let head = log.mark.sequence
+    let last = try objects.lastNumber()
+    guard last > 0 else { throw .nothingThere(objects.carrier.name) }
+    var end = WireEnd.beginning
+    for number in 1...last {
+      guard let object = try objects.object(number, after: end.sequence) else {
+        throw objects.missing(number, after: end.sequence)
+      }
+      try checkGoesOn(object, after: end)
+      if object.header.kind == WireKind.events { try compare(object, head, &report) }
+      if object.end.sequence >= end.sequence { end = object.end }
+      report.objects = number
+      progress(number, last)
+    }
+    report.through = min(end.sequence, head)
+    report.ahead = end.sequence - report.through
+    report.lag = head - report.through
+    return report
+  }
+
+  private func checkGoesOn(_ object: WireObject, after end: WireEnd) throws(StoreError) {
+    let header = object.header
+    guard header.firstSequence <= end.sequence + 1,
+      header.firstSequence != end.sequence + 1
+        || (header.chainBefore == end.chain && header.appendsBefore == end.appends)
+    else {
+      throw .damaged(
+        StoreFinding(
+          .stale, file: objects.place(header.number), offset: 0, first: end.sequence + 1,
+          last: max(end.sequence + 1, header.lastSequence),
+          what: "the object does not continue the one before it, which ends at sequence \(end.sequence)"))
+    }
+  }
+
+  private func compare(_ object: WireObject, _ head: UInt64, _ report: inout Report) throws(StoreError) {
+    let (header, place) = (object.header, objects.place(object.header.number))
+    let block = try object.block(in: place)
+    guard header.firstSequence <= head else { return }
+    let last = min(header.lastSequence, head)
+    let theirs: UInt64
+    var erased: Set<UInt64> = []
+    do throws(ContentProblem) {
+      theirs = try block.chain(after: last)
+      try block.forEachEvent { event, _, sequence in
+        if event.kind == EventKind.erased { erased.insert(sequence) }
+      }
+    } catch {
+      throw error.storeError(in: place, at: 0, first: header.firstSequence, last: header.lastSequence)
+    }
+    guard try log.chain(after: last) == theirs else {
+      throw .replica(
+        .diverged, place: place, what: "the object has other events than the store up to sequence \(last)",
+        next: "find out which of the two is meant; neither was changed")
+    }
+    try forEachEvent(in: header.firstSequence...last) { event, sequence in
+      let isErasedHere = event.kind == EventKind.erased
+      guard isErasedHere != erased.contains(sequence) else { return }
+      if isErasedHere { report.erasedHere.add(sequence) } else { report.erasedThere.add(sequence) }
+    }
+  }
+
+  private func forEachEvent(
+    in range: ClosedRange<UInt64>, _ body: (borrowing EventView, UInt64) -> Void
+  ) throws(StoreError) {
+    var cursor = log.cursor(after: range.lowerBound - 1)
+    while cursor.nextSequence <= range.upperBound, let block = try cursor.next() {
+      do throws(ContentProblem) {
+        try block.forEachEvent { event, _, sequence in if range.contains(sequence) { body(event, sequence) } }
+      } catch {
+        throw error.storeError(of: block.header)
+      }
+    }
+  }
+}
+
+extension [ClosedRange<UInt64>] {
+  /// Adds a sequence after all that are there, as far as there is room.
+  fileprivate mutating func add(_ sequence: UInt64) {
+    if let last, last.upperBound &+ 1 == sequence {
+      self[count - 1] = last.lowerBound...sequence
+    } else if count < CarrierCheck.rangesMax {
+      append(sequence...sequence)
+    }
+  }
+}
