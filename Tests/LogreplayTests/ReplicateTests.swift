@@ -38,12 +38,14 @@ import Testing
     _ = try await run("replicate", copy, "--take-over")
     _ = try await run("put", copy, "ticket/new", "{\"status\":\"new\"}")
     _ = try await run("put", store, "ticket/old", "{\"status\":\"old\"}")
+    #expect(try await run("replicate", copy, "--status").output.contains("1 event to come"))
+    #expect(try await run("replicate", store, "--status").output.contains("writes there now"))
     let overtaken = try await run("replicate", store, place, code: 68)
     #expect(overtaken.errors.contains("rejoin"))
     _ = try await run("put", store, "ticket/old", "{\"status\":\"older\"}", code: 68)
     _ = try await run("replicate", copy, place)
     let rejoined = try await run("replicate", store, "--rejoin", "-o", "json").output
-    #expect(rejoined.contains("\"last\":60") && rejoined.contains("\"part\":\"follower\""), "\(rejoined)")
+    #expect(rejoined.contains("\"last\":61") && rejoined.contains("\"part\":\"follower\""), "\(rejoined)")
     let own = try String(contentsOfFile: "\(store).before-rejoin-1.jsonl", encoding: .utf8)
     #expect(own.contains("\"stream\":\"ticket/old\"") && !own.contains("ticket/new"))
     _ = try await run("replicate", place, store)
@@ -121,5 +123,73 @@ import Testing
     bytes[200] ^= 1
     try Data(bytes).write(to: URL(fileURLWithPath: object))
     #expect(try await verify(code: 65).errors.contains("00000000000000000001"))
+  }
+
+  @Test func `objects that are lost are named by every command, wherever they are`() async throws {
+    let folder = try await sample()
+    let place = folder.file("place")
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    for number in 1...6 {
+      _ = try await LogreplayProcess.run("put", folder.store, "ticket/T-\(number)", "{\"status\":\"new\"}")
+      _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    }
+    let copy = folder.file("copy")
+    let made = try await LogreplayProcess.run("replicate", "file:\(place)", copy)
+    #expect(made.code == 0, "\(made)")
+    func object(_ number: Int) -> String { "\(place)/log/0000000000000000000\(number)" }
+    for lost in [[3], [4], [4, 5], [2, 3], [6]] {
+      for number in lost {
+        try FileManager.default.moveItem(atPath: object(number), toPath: "\(folder.path)/o\(number)")
+      }
+      for arguments in [
+        ["verify", folder.store, "--against", "file:\(place)"], ["replicate", folder.store, "file:\(place)"],
+        ["replicate", "file:\(place)", folder.file("fresh")], ["replicate", copy, "--take-over"],
+        ["replicate", "file:\(place)", folder.file("then"), "--until", "2099-01-01"],
+      ] {
+        let refused = try await LogreplayProcess(arguments).wait()
+        #expect(
+          refused.code == 65 && refused.errors.contains("log/0000000000000000000\(lost[0])"),
+          "\(arguments): \(refused)")
+      }
+      for number in lost {
+        try FileManager.default.moveItem(atPath: "\(folder.path)/o\(number)", toPath: object(number))
+      }
+      for made in ["fresh", "then"] { try? FileManager.default.removeItem(atPath: folder.file(made)) }
+    }
+    // The last one: the writer puts it again, and a copy that had it says that it is lost.
+    try FileManager.default.removeItem(atPath: object(7))
+    let short = try await LogreplayProcess.run("verify", copy, "--against", "file:\(place)")
+    #expect(short.code == 68 && short.errors.contains("has lost 1 event"), "\(short)")
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    let whole = try await LogreplayProcess.run("verify", copy, "--against", "file:\(place)")
+    #expect(whole.code == 0, "\(whole)")
+  }
+
+  @Test func `an object with erased content that comes back is erased by the next shipping`() async throws {
+    let folder = try await sample()
+    let place = folder.file("place")
+    let object = "\(place)/log/00000000000000000001"
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    let old = try Data(contentsOf: URL(fileURLWithPath: object))
+    _ = try await LogreplayProcess.run(
+      "erase", folder.store, "--stream", "ticket/T-2", "--reason", "asked", "--yes")
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: object)) != old)
+    try old.write(to: URL(fileURLWithPath: object))
+    let found = try await LogreplayProcess.run("verify", folder.store, "--against", "file:\(place)")
+    #expect(found.code == 68, "\(found)")
+    _ = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+    let again = try await LogreplayProcess.run("verify", folder.store, "--against", "file:\(place)")
+    #expect(again.code == 0, "\(again)")
+  }
+
+  @Test func `a store's folder is no place for a copy, and a place needs its scheme`() async throws {
+    let folder = try await sample()
+    for place in [folder.store, "\(folder.store)/inside"] {
+      let refused = try await LogreplayProcess.run("replicate", folder.store, "file:\(place)")
+      #expect(refused.code == 69 && refused.errors.contains("is a store"), "\(refused)")
+    }
+    let refused = try await LogreplayProcess.run("replicate", folder.store, folder.file("place"))
+    #expect(refused.code == 64 && refused.errors.contains("file:/path"), "\(refused)")
   }
 }

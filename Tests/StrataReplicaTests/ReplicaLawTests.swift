@@ -96,6 +96,7 @@ final class FailingFolder: Carrier {
   func put(_ objects: [CarrierObject]) -> CarrierAnswer { folder().put(objects) }
   func confirm(_ object: CarrierObject) throws(CarrierError) { try folder().confirm(object) }
   func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? { try folder().object(number) }
+  func extent() throws(CarrierError) -> CarrierExtent { try folder().extent() }
   func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try folder().hasObject(number) }
   func replaceObject(_ object: CarrierObject) throws(CarrierError) { try folder().replaceObject(object) }
   func waitForObject(_ number: UInt64, within interval: Duration) {}

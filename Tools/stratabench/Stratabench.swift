@@ -90,6 +90,9 @@ struct Workload: Sendable {
     .init(
       name: "transfer", about: "imports and exports of whole files by logreplay, next to sqlite3", rounds: 3,
       run: transfer),
+    .init(
+      name: "copies", about: "shipping to a folder, waiting for it, and copies from the beginning", rounds: 3,
+      run: copies),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),

@@ -39,6 +39,9 @@ public protocol Carrier: AnyObject, Sendable {
   /// Whether there is an object under a number, which costs less than to read it.
   func hasObject(_ number: UInt64) throws(CarrierError) -> Bool
 
+  /// Which numbers are taken, from a list of them: O(numbers).
+  func extent() throws(CarrierError) -> CarrierExtent
+
   /// Replaces the object under a number by one of the same events, some of which have lost their content. Only the
   /// writer does this, after the content was erased. On return no earlier form of the object is in the carrier.
   func replaceObject(_ object: CarrierObject) throws(CarrierError)
@@ -52,6 +55,27 @@ extension Carrier {
   public func confirm(_ object: CarrierObject) throws(CarrierError) {}
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try object(number) != nil }
+}
+
+/// The numbers that are taken in a carrier.
+public struct CarrierExtent: Sendable, Equatable {
+  /// The largest one, 0 if there is none.
+  public let last: UInt64
+  /// The smallest one before it that is not taken, which no member leaves: the object is lost.
+  public let missing: UInt64?
+
+  /// - Parameter numbers: the numbers that are taken, in any order, each once.
+  public init(of numbers: some Collection<UInt64>) {
+    last = numbers.max() ?? 0
+    guard UInt64(numbers.count) != last else {
+      missing = nil
+      return
+    }
+    let taken = Set(numbers)
+    var number: UInt64 = 1
+    while taken.contains(number) { number += 1 }
+    missing = number < last ? number : nil
+  }
 }
 
 /// An object, and the number that it is to have.

@@ -32,27 +32,13 @@ package struct CarrierLog: Sendable {
     return try WireObject(decoding: bytes, number: number, of: storeID, in: place(number), after: after)
   }
 
-  /// No carrier has that many objects; what has such a number was not put there by a member.
-  static let numberMax: UInt64 = 1 << 62
-
-  /// The number of the last object, 0 if there is none. O(log numbers) questions.
+  /// The number of the last object, 0 if there is none. O(numbers).
   ///
-  /// - Parameter hint: a number that was there once, to begin at.
-  package func lastNumber(from hint: UInt64 = 0) throws(StoreError) -> UInt64 {
-    try asStoreError { () throws(CarrierError) in
-      var (low, step): (UInt64, UInt64) = (hint, 1)
-      var high = low + 1
-      while try carrier.hasObject(high), high < CarrierLog.numberMax {
-        low = high
-        step *= 2
-        high = min(low + step, CarrierLog.numberMax)
-      }
-      while high - low > 1 {
-        let middle = low + (high - low) / 2
-        if try carrier.hasObject(middle) { low = middle } else { high = middle }
-      }
-      return low
-    }
+  /// - Throws: `damaged` if an object before it is missing.
+  package func lastNumber() throws(StoreError) -> UInt64 {
+    let extent = try asStoreError { () throws(CarrierError) in try carrier.extent() }
+    if let missing = extent.missing { throw self.missing(missing) }
+    return extent.last
   }
 
   /// The end of the last object. Throws `carrierUnavailable` if there is none.

@@ -26,10 +26,15 @@ package struct CarrierCheck {
 
   private let log: Log
   private let objects: CarrierLog
+  /// The last sequence that the store may have in common with its copies.
+  private let head: UInt64
 
+  /// A store that was made from a carrier is compared up to where it was made.
   package init(_ log: Log, _ carrier: any Carrier) {
     self.log = log
-    objects = CarrierLog(carrier, of: log.storeID)
+    let fork = log.replica.flatMap { $0.role == .fork ? $0 : nil }
+    objects = CarrierLog(carrier, of: fork?.origin ?? log.storeID)
+    head = min(log.mark.sequence, fork?.originSequence ?? .max)
   }
 
   /// Compares. O(bytes of both). Blocks.
@@ -38,7 +43,6 @@ package struct CarrierCheck {
   ///   the two logs differ; `carrierUnavailable`.
   package func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> Report {
     var report = Report()
-    let head = log.mark.sequence
     let last = try objects.lastNumber()
     guard last > 0 else { throw .nothingThere(objects.carrier.name) }
     var end = WireEnd.beginning

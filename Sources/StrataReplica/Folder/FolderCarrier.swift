@@ -36,12 +36,14 @@ public final class FolderCarrier: Carrier {
   // MARK: Proving
 
   public func prove() throws(CarrierError) {
+    try refuseStores()
     try run { () throws(StoreError) in
       try makeFolders()
       // What a power cut has left may hold content that is erased. Another process that is about to name such a file tries
-      // again.
+      // again; probes are left to their own.
       try fileSystem.removeFiles(in: root) {
-        $0.hasPrefix("unfinished-") && $0.hasSuffix(StoreLayout.temporarySuffix)
+        $0.hasPrefix("unfinished-") && !$0.hasPrefix("unfinished-probe-")
+          && $0.hasSuffix(StoreLayout.temporarySuffix)
       }
       let (first, second, taken) = (temporary("probe"), temporary("probe"), temporary("probe"))
       defer { for path in [first, second, taken] { try? fileSystem.remove(path) } }
@@ -57,6 +59,27 @@ public final class FolderCarrier: Carrier {
       CarrierError(
         .unfit, what: "a file of \(name) was replaced by one that may only be created",
         next: "choose a folder of another file system; on this one two writers would both win")
+    }
+  }
+
+  /// Refuses a folder that is a store, or inside of one: a copy there is lost together with it.
+  private func refuseStores() throws(CarrierError) {
+    var path = root
+    while true {
+      let place = path
+      let isStore = try asCarrierError { () throws(StoreError) -> Bool in
+        let layout = StoreLayout(root: place)
+        guard try fileSystem.kind(of: layout.head) == .file else { return false }
+        return try fileSystem.kind(of: layout.log) == .directory
+      }
+      guard !isStore else {
+        throw CarrierError(
+          .unfit, what: "\(path) is a store, and no place for a copy",
+          next: "name a folder outside of any store")
+      }
+      let parent = StoreLayout(root: path).parent
+      guard parent != path, parent != "." else { return }
+      path = parent
     }
   }
 
@@ -99,6 +122,10 @@ public final class FolderCarrier: Carrier {
       try fileSystem.renameFenced(written, to: path)
     } catch {
       try? fileSystem.remove(written)
+      // Another process has removed what it took for a leftover.
+      if error.systemCode == SystemErrorCode.notFound, try fileSystem.kind(of: log) == .directory {
+        throw .refused("rename", written, code: SystemErrorCode.staleHandle)
+      }
       guard error.systemCode == SystemErrorCode.alreadyExists else { throw error }
       return false
     }
@@ -120,6 +147,16 @@ public final class FolderCarrier: Carrier {
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool {
     try asCarrierError { () throws(StoreError) in try fileSystem.kind(of: path(number)) != nil }
+  }
+
+  public func extent() throws(CarrierError) -> CarrierExtent {
+    try asCarrierError { () throws(StoreError) in
+      guard try fileSystem.kind(of: log) == .directory else { return CarrierExtent(of: []) }
+      return CarrierExtent(
+        of: try fileSystem.contents(ofDirectory: log).compactMap { name in
+          name.utf8.count == FormatLimits.segmentNameDigits ? UInt64(name) : nil
+        })
+    }
   }
 
   public func replaceObject(_ object: CarrierObject) throws(CarrierError) {

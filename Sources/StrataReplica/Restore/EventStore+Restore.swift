@@ -132,10 +132,10 @@ struct CarrierPoint {
 
   /// The end of the last append whose own time is not later. O(objects).
   private func end(notLaterThan time: Int64) throws(StoreError) -> UInt64 {
-    var (found, number): (UInt64, UInt64) = (0, 1)
-    while let object = try objects.object(number, after: found) {
+    var found: UInt64 = 0
+    for number in 1...(try objects.lastNumber()) {
+      guard let object = try objects.object(number, after: found) else { throw objects.missing(number) }
       let place = objects.place(number)
-      number += 1
       guard object.header.kind == WireKind.events else { continue }
       if object.header.lastTime <= time {
         found = object.header.lastSequence

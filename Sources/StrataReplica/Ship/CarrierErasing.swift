@@ -12,6 +12,8 @@ struct CarrierErasing {
   private let objects: CarrierLog
   /// How many orders and notes the log had when all of its orders were last carried out here.
   private(set) var seen: UInt64 = 0
+  /// The last order that was carried out here since this began.
+  private var through: UInt64 = 0
 
   init(_ log: Log, _ objects: CarrierLog) {
     self.log = log
@@ -20,6 +22,8 @@ struct CarrierErasing {
 
   /// Replaces what must be replaced. O(1) if no order came since the last call.
   ///
+  /// The first call looks at all orders: an object may have come back from a copy of the carrier.
+  ///
   /// - Parameters:
   ///   - end: the last sequence in the carrier. Orders after it wait.
   ///   - isOwn: whether nobody has put anything after what this member has put.
@@ -27,31 +31,32 @@ struct CarrierErasing {
     through end: UInt64, isOwn: () throws(StoreError) -> Bool
   ) throws(StoreError) {
     let count = try log.erasureCount()
-    guard count > seen, var mark = log.replica else { return }
-    let carriedOut = try EventStore(log: log).carriedOutOrders(after: mark.erasedThrough)
+    guard count > seen else { return }
+    let carriedOut = try EventStore(log: log).carriedOutOrders(after: through)
     for order in carriedOut.orders {
       guard order.sequence <= end else { return }
-      for range in order.targets { try replace(range, isOwn: isOwn) }
-      mark.erasedThrough = order.sequence
-      try log.setReplica(mark)
+      for range in order.targets { guard try replace(range, isOwn: isOwn) else { return } }
+      through = order.sequence
     }
     if !carriedOut.hasOpen { seen = count }
   }
 
+  /// Returns false if another member has put something there, so that nothing more is replaced.
   private func replace(
     _ range: ClosedRange<UInt64>, isOwn: () throws(StoreError) -> Bool
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     var number = try objects.number(holding: range.lowerBound)
     while let object = try objects.object(number), object.header.firstSequence <= range.upperBound {
       if object.header.kind == WireKind.events, let erased = try erased(object, in: range) {
         // What a member that was overtaken has read may hold content that the new writer has erased since.
-        guard try isOwn() else { return }
+        guard try isOwn() else { return false }
         try objects.asStoreError { () throws(CarrierError) in
           try objects.carrier.replaceObject(erased.carried)
         }
       }
       number += 1
     }
+    return true
   }
 
   /// An object without the content of the events of a range; nil if it has none. What was erased in it before stays so.

@@ -194,7 +194,7 @@ public final class Shipping: Sendable {
   private static let pauseMax = Duration.seconds(2)
   private static let pauseRefused = Duration.seconds(30)
 
-  private func publish(_ shipper: Shipper, _ step: Shipper.Step) {
+  fileprivate func publish(_ shipper: Shipper, _ step: Shipper.Step) {
     let (end, erasedCount) = (shipper.end, shipper.erasedCount)
     let ready = state.withLock { state in
       state.end = end
@@ -290,7 +290,9 @@ extension EventStore {
     let shipper = Shipper(log, to: carrier, as: mark.member)
     let shipping = Shipping(log, to: carrier)
     // What is wrong with the carrier's end is the caller's to know, and not only to be read in the status.
-    if case .trouble(let error) = try shipper.step() { throw .carrier(error, carrier.name) }
+    let step = try shipper.step()
+    if case .trouble(let error) = step { throw .carrier(error, carrier.name) }
+    shipping.publish(shipper, step)
     attachment { ShippingHolder() }.begin(shipping)
     try machine.start("strata-ship") { shipping.run(shipper) }
     ShippingStores.add(shipping, of: log.storeID)

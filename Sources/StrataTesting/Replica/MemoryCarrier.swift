@@ -142,6 +142,13 @@ public final class MemoryCarrier: Carrier {
     }
   }
 
+  public func extent() throws(CarrierError) -> CarrierExtent {
+    try state.withLock { state throws(CarrierError) in
+      if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
+      return CarrierExtent(of: Array(state.objects.keys))
+    }
+  }
+
   public func replaceObject(_ object: CarrierObject) throws(CarrierError) {
     try state.withLock { state throws(CarrierError) in
       if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }

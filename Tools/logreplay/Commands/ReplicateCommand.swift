@@ -7,6 +7,12 @@ internal import StrataEvents
 internal import StrataLog
 internal import StrataReplica
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 struct ReplicateCommand: BlockingCommand, PointCommand {
   static let configuration = CommandConfiguration(
     commandName: "replicate",
@@ -21,14 +27,16 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
         logreplay replicate STORE --take-over             makes a store that follows the one that writes
         logreplay replicate STORE --rejoin                lets a store that was overtaken follow again
 
-      What only that store has goes to a file of event lines beside it, and its folder is moved aside.
+      Without --within a command waits for as long as it takes. --rejoin writes what only that store has to a file of event lines beside \
+      it, moves its folder aside, and follows; import from that file into the writer what still holds.
 
       A point is the end of an append, given as a sequence, a time, head or cursor:SEQ@CHAIN. A store made with --until has an \
       id of its own. While a program has a store open, it ships itself: store.ship(to:).
 
       Exit codes: 64 a point inside an append, 65 what is in the place is damaged, 66 nothing is there, or not the \
       point, 68 another store has taken over, or the copies have other events, 69 the place cannot keep conditions, 74 it \
-      does not answer, 75 another process has the store, or it follows, 124 --within is over.
+      does not answer, 75 another process has the store, or it follows, 124 --within is over, 130 \
+      interrupted.
       """)
 
   @Argument(help: "The store's folder to ship, or the URL to follow.")
@@ -75,6 +83,10 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     case (true, false?) where !(status || takeOver || rejoin) && until != nil && !follow: try restore(to: to!)
     case (true, false?) where !(status || takeOver || rejoin) && until == nil:
       try follow(to: to!, within: limit)
+    case (false, false?):
+      throw CommandFailure(
+        ExitStatus.usage, "neither of the two is a URL, so that both are stores", at: to ?? "",
+        next: "write the place as file:/path")
     default:
       throw CommandFailure(
         ExitStatus.usage, "these arguments and options do not go together",
@@ -141,6 +153,17 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
 
   private func follow(to path: String, within limit: Duration?) throws {
     let carrier = try CarrierName.carrier(from)
+    let end = try copy(carrier, to: path, within: limit)
+    try write(
+      ReplicaReport(
+        store: end.id, part: "follower", place: carrier.name, position: end.head, member: end.member),
+      "\(PeopleText.printable(path)) has the events up to \(end.head.sequence)")
+  }
+
+  /// Takes what a place has into a folder.
+  private func copy(
+    _ carrier: any Carrier, to path: String, within limit: Duration?
+  ) throws -> (id: String, head: LogPosition, member: String) {
     var options = StoreOptions()
     options.sealsInBackground = false
     if let timeout = try wait.timeout() { options.lockTimeout = timeout }
@@ -154,6 +177,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     let bar = ProgressBar("replicate", unit: "M events/s")
     let deadline = limit.map { MonotonicTime.now().advanced(by: $0) }
     let follower = store.follower(from: carrier)
+    var saysCurrent = false
     while true {
       var trouble: String?
       do throws(StoreError) {
@@ -162,19 +186,23 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
           continue
         }
         if !follow { break }
+        if !saysCurrent {
+          Terminal.note("\(path) has the events up to \(store.head.sequence), and waits for more")
+          saysCurrent = true
+        }
       } catch {
         guard error.reason == .carrierUnavailable else { throw CommandFailure(replica: error, path) }
         trouble = error.what
+        if follow, saysCurrent { Terminal.note("\(PeopleText.printable(error.what)); it is tried again") }
+        saysCurrent = false
       }
       try checkTime(deadline, trouble)
       carrier.waitForObject(follower.nextNumber, within: .milliseconds(200))
     }
     bar.finish()
-    try write(
-      ReplicaReport(
-        store: store.id, part: "follower", place: carrier.name, position: store.head, member: "\(member)"),
-      "\(PeopleText.printable(path)) has the events up to \(store.head.sequence)")
+    let head = store.head
     try failing(at: path) { () throws(StoreError) in try store.closeBlocking() }
+    return (store.id, head, "\(member)")
   }
 
   private func restore(to path: String) throws {
@@ -237,7 +265,16 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
 
   /// What the store's folder says of its part.
   private func part() throws -> ReplicaMark? {
-    let reader = try OpenedStore.open(from)
+    let reader: OpenedStore
+    do throws(CommandFailure) { reader = try OpenedStore.open(from) } catch {
+      // A rejoin that was ended in the middle.
+      var (failure, number) = (error, 1)
+      while FileManager.default.fileExists(atPath: "\(from).before-rejoin-\(number)") { number += 1 }
+      guard error.code == ExitStatus.notFound, number > 1 else { throw error }
+      failure.next =
+        "the store that was here is in \(from).before-rejoin-\(number - 1); follow again: logreplay replicate URL \(from)"
+      throw failure
+    }
     defer { try? reader.store.closeBlocking() }
     return reader.log.replica
   }
@@ -265,15 +302,16 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
         }
       }
     }
-    var sentence = "the store follows again, with the events up to \(receipt.common.sequence)"
+    let head = try copy(carrier, to: from, within: nil).head
+    var sentence = "the store follows again, and has the events up to \(head.sequence)"
     if let aside = receipt.aside, let lines {
       sentence +=
-        "\n\(counted(receipt.ownCount, "event")) that only it had are in \(PeopleText.printable(lines)), and all of it in "
+        "\nonly it had \(counted(receipt.ownCount, "event")): in \(PeopleText.printable(lines)), and all of it in "
         + PeopleText.printable(aside)
     }
     try write(
       ReplicaReport(
-        store: mark.storeID.description, part: "follower", place: carrier.name, position: receipt.common,
+        store: mark.storeID.description, part: "follower", place: carrier.name, position: head,
         member: "\(mark.member)", aside: receipt.aside, lines: lines), sentence)
   }
 

@@ -63,6 +63,12 @@ struct VerifyCommand: BlockingCommand {
     }
     try writer.flush()
     if let error = verdict?.error { throw error }
+    if let copy, copy.isFollower, copy.report.lag > 0 {
+      throw CommandFailure(
+        ExitStatus.diverged,
+        "the place has lost \(counted(copy.report.lag, "event")) that this copy has from there",
+        at: copy.place, next: "put back what the place has lost, or take over here and ship to another place")
+    }
     if let copy, !copy.report.isSame {
       throw CommandFailure(
         ExitStatus.diverged, "events are erased in one of the two and not in the other", at: copy.place,
@@ -72,7 +78,9 @@ struct VerifyCommand: BlockingCommand {
   }
 
   /// Nil where nothing is to be compared, also because the store is damaged.
-  private func comparison(_ report: VerifyReport) throws -> (place: String, report: CarrierCheck.Report)? {
+  private func comparison(_ report: VerifyReport) throws -> (
+    place: String, report: CarrierCheck.Report, isFollower: Bool
+  )? {
     guard let against else { return nil }
     let carrier = try CarrierName.carrier(against)
     guard report.exitCode == 0 || report.exitCode == ExitStatus.torn else { return nil }
@@ -81,7 +89,8 @@ struct VerifyCommand: BlockingCommand {
     let bar = ProgressBar("against")
     defer { bar.finish() }
     do throws(StoreError) {
-      return (carrier.name, try CarrierCheck(opened.log, carrier).run { bar.update($0, of: $1) })
+      let compared = try CarrierCheck(opened.log, carrier).run { bar.update($0, of: $1) }
+      return (carrier.name, compared, opened.log.replica?.role == .follower)
     } catch { throw CommandFailure(error) }
   }
 
@@ -138,7 +147,8 @@ extension VerifyReport {
 
   /// - Parameter verdict: nil if no chain was expected, or damage says enough.
   func json(
-    _ verdict: ExpectedChain.Verdict?, _ copy: (place: String, report: CarrierCheck.Report)? = nil
+    _ verdict: ExpectedChain.Verdict?,
+    _ copy: (place: String, report: CarrierCheck.Report, isFollower: Bool)? = nil
   ) -> [UInt8] {
     var checked = JSONLine()
     checked.field("segments", segments)

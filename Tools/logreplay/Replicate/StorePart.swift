@@ -3,25 +3,58 @@
 internal import StrataLog
 internal import StrataReplica
 
-/// What REPLICA says, and how far the other end is.
+/// What REPLICA says, and what the last object at the other end says.
 struct StorePart {
+  /// The other end, compared with this store.
+  enum Other: Equatable {
+    /// How many events are here and not there, or there and not here.
+    case lag(UInt64)
+    /// Another member writes there, or there are other events than here.
+    case overtaken(String)
+    /// Nothing is known of it.
+    case unknown(String)
+  }
+
   let mark: ReplicaMark
-  /// How many events are here and not in the copy, or there and not here; nil if the place does not say it.
-  let lag: UInt64?
+  let other: Other
 
   /// Nil if the store has no copies that follow it. Asks the place of its copies.
   init?(of log: Log) {
     guard let mark = log.replica else { return nil }
     self.mark = mark
-    guard mark.role == .writer || mark.role == .follower,
-      let carrier = try? CarrierName.carrier(mark.carrier),
-      let end = try? CarrierLog(carrier, of: log.storeID).end().sequence
-    else {
-      lag = nil
+    guard mark.role == .writer || mark.role == .follower else {
+      other = .unknown("")
       return
     }
-    let head = log.mark.sequence
-    lag = max(end, head) - min(end, head)
+    do {
+      other = try Self.other(log, mark, CarrierLog(try CarrierName.carrier(mark.carrier), of: log.storeID))
+    } catch let error as StoreError {
+      switch error.reason {
+      case .carrierUnavailable: other = .unknown("which does not answer")
+      case .notFound: other = .unknown("where nothing is")
+      default: other = .unknown("where something is wrong: \(error.what)")
+      }
+    } catch {
+      other = .unknown("which this version cannot read")
+    }
+  }
+
+  private static func other(_ log: Log, _ mark: ReplicaMark, _ objects: CarrierLog) throws(StoreError)
+    -> Other
+  {
+    let number = try objects.lastNumber()
+    guard number > 0, let last = try objects.object(number) else { return .unknown("where nothing is") }
+    let (end, head) = (last.end, log.mark.sequence)
+    if mark.role == .writer, last.header.writer != mark.member {
+      return .overtaken("the member \(last.header.writer) writes there now")
+    }
+    if end.sequence <= head, try log.chain(after: end.sequence) != end.chain {
+      return .overtaken("there are other events than here up to \(end.sequence)")
+    }
+    if mark.role == .follower, end.sequence < head {
+      return .overtaken("it ends at \(end.sequence), and has lost what this store has from there")
+    }
+    return .lag(max(end.sequence, head) - min(end.sequence, head))
   }
 
   /// The part as programs read it.
@@ -39,7 +72,11 @@ struct StorePart {
     line.field("part", name)
     line.field("member", mark.member.description)
     line.field("place", mark.carrier)
-    if let lag { line.field("lag", lag) }
+    switch other {
+    case .lag(let lag): line.field("lag", lag)
+    case .overtaken(let why): line.field("overtaken", why)
+    case .unknown(let why): if !why.isEmpty { line.field("unknown", why) }
+    }
     if mark.role == .fork {
       line.field("origin", mark.origin.description)
       line.field("originLast", mark.originSequence)
@@ -50,15 +87,21 @@ struct StorePart {
 
   var text: String {
     let place = PeopleText.printable(mark.carrier)
-    let missing = lag.map { $0 == 0 ? ", which has everything" : ", \(counted($0, "event")) to come" }
     switch mark.role {
-    case .writer: return "writes, and is shipped to \(place)" + (missing ?? ", which does not answer")
-    case .follower:
-      let rest = lag.map { $0 == 0 ? ", and has everything" : ", \(counted($0, "event")) to come" }
-      return "follows \(place)" + (rest ?? ", which does not answer")
+    case .writer: return "writes, and is shipped to \(place)" + rest(ifCurrent: "which has everything")
+    case .follower: return "follows \(place)" + rest(ifCurrent: "and has everything")
     case .fenced: return "was overtaken, and takes no appends: \(PeopleText.printable(mark.reason))"
     case .fork:
       return "was made from \(place) up to sequence \(mark.originSequence) of the store \(mark.origin)"
+    }
+  }
+
+  private func rest(ifCurrent text: String) -> String {
+    switch other {
+    case .lag(0): ", \(text)"
+    case .lag(let lag): ", \(counted(lag, "event")) to come"
+    case .overtaken(let why): ", but \(PeopleText.printable(why)): see --rejoin"
+    case .unknown(let why): ", \(PeopleText.printable(why))"
     }
   }
 }
