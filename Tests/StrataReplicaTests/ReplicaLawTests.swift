@@ -11,13 +11,18 @@ internal import Testing
 @Suite struct ReplicaLawTests {
   /// How many histories of each kind an ordinary run has.
   static let usual = 250
+  private static let parts = 10
 
-  @Test(arguments: 0..<10)
+  private static func seeds(_ part: Int) -> [UInt64] {
+    SeededGenerator.historySeeds(usual / parts, share: parts).map { $0 &* UInt64(parts) &+ UInt64(part) }
+  }
+
+  @Test(arguments: 0..<parts)
   func `what was called replicated is on every member, in one order, whatever the carrier in memory does`(
     part: Int
   ) throws {
     var (takeovers, powerCuts) = (0, 0)
-    for seed in SeededGenerator.historySeeds(Self.usual).filter({ $0 % 10 == UInt64(part) }) {
+    for seed in Self.seeds(part) {
       let carrier = MemoryCarrier()
       var schedule = try ReplicaSchedule(seed: seed, carrier: carrier) { isOn in
         carrier.setFaults(isOn ? .all(seed % 3 == 0 ? 0.3 : 0.1) : .init(), seed: seed)
@@ -32,11 +37,11 @@ internal import Testing
     #expect(takeovers > 0 && powerCuts > 0)
   }
 
-  @Test(arguments: 0..<10)
+  @Test(arguments: 0..<parts)
   func `what was called replicated is on every member, in one order, with a folder that loses power`(
     part: Int
   ) throws {
-    for seed in SeededGenerator.historySeeds(Self.usual).filter({ $0 % 10 == UInt64(part) }) {
+    for seed in Self.seeds(part) {
       let disk = FailingFolder(seed: seed)
       var schedule = try ReplicaSchedule(seed: seed, carrier: disk) { disk.setFaults($0) }
       do { try schedule.run(steps: 150) } catch {

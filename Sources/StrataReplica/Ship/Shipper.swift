@@ -39,6 +39,8 @@ package final class Shipper: @unchecked Sendable {
   private let limits: Limits
   /// What is known to be in the carrier; nil until it was looked for.
   package private(set) var end: WireEnd?
+  /// Whether the last put was as large as one may be, so that there is more to ship at once.
+  package private(set) var hasBacklog = false
   private var nextNumber: UInt64 = 1
   private var slices: LogSlices?
   private var erasing: CarrierErasing
@@ -227,6 +229,7 @@ package final class Shipper: @unchecked Sendable {
   }
 
   private func put() throws(Trouble) -> Step {
+    hasBacklog = pending.count == limits.window
     let answer = objects.carrier.put(pending.map(\.carried))
     switch answer {
     case .stored:

@@ -89,10 +89,12 @@ public final class Shipping: Sendable {
 
   func replicated(through sequence: UInt64, within duration: Duration) async throws {
     // Only what is on disk is shipped.
-    let synced = await log.options.machine.thread("strata-sync").result { [log] () throws(StoreError) in
-      try log.syncBuffered()
+    if log.mark.durable.sequence < sequence {
+      let synced = await log.options.machine.thread("strata-sync").result { [log] () throws(StoreError) in
+        try log.syncBuffered()
+      }
+      try synced.get()
     }
-    try synced.get()
     try await wait(for: .shipped(sequence), within: duration) { unknown("sequence \(sequence) is there", $0) }
   }
 
@@ -148,7 +150,7 @@ public final class Shipping: Sendable {
         let waits = state.withLock { state in
           !state.isStopping && !state.isTrue(wish) && state.waiters.add(ticket, for: wish, continuation)
         }
-        if !waits { continuation.resume() }
+        if waits { state.signalAll() } else { continuation.resume() }
       }
     } onCancel: {
       state.withLock { $0.waiters.cancel(ticket) }?.resume()
@@ -170,9 +172,14 @@ public final class Shipping: Sendable {
         let step = try shipper.step()
         publish(shipper, step)
         switch step {
-        case .shipped: pause = Self.pauseMin
+        case .shipped:
+          pause = Self.pauseMin
+          if !shipper.hasBacklog { gather() }
         case .idle:
-          guard !waitForMore(than: shipper.end?.sequence ?? 0) else { break }
+          guard !waitForMore(than: shipper.end?.sequence ?? 0) else {
+            gather()
+            break
+          }
           // Where appends are only buffered, nothing else puts them on disk.
           try log.syncBuffered()
           try shipper.look()
@@ -190,6 +197,12 @@ public final class Shipping: Sendable {
     state.signalAll()
   }
 
+  /// Waits while nobody waits for the copy: what is appended meanwhile goes into the same object. One of its own for each
+  /// append would cost the writer more than the append.
+  private func gather() {
+    _ = state.wait(timeout: Self.gathering) { $0.isStopping || !$0.waiters.isEmpty }
+  }
+
   private static let pauseMin = Duration.milliseconds(100)
   private static let pauseMax = Duration.seconds(2)
   private static let pauseRefused = Duration.seconds(30)
@@ -205,6 +218,9 @@ public final class Shipping: Sendable {
     }
     for continuation in ready { continuation.resume() }
   }
+
+  /// How long appends are gathered while nobody waits for them.
+  private static let gathering = Duration.milliseconds(25)
 
   /// How often a writer without anything to ship looks whether it was overtaken.
   private static let lookInterval = Duration.seconds(5)
