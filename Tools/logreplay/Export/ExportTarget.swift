@@ -63,17 +63,20 @@ final class ExportTarget {
       let own = Self.resolved(path)
       let temporary = "\(own)-\(String(PosixFileSystem().freshToken(), radix: 16)).tmp"
       file = (own, temporary)
+      // Noted first: a signal may come before the next line.
+      UnfinishedFiles.add(temporary)
       descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
     default:
       file = nil
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
     }
     guard descriptor >= 0 else {
+      let code = errno
+      if let file { UnfinishedFiles.forget(file.temporary) }
       throw CommandFailure(
-        ExitStatus.cannotCreate, "the file to export to cannot be created: \(systemMessage(errno))", at: path,
+        ExitStatus.cannotCreate, "the file to export to cannot be created: \(systemMessage(code))", at: path,
         next: "check the path and the permissions")
     }
-    if let file { UnfinishedFiles.add(file.temporary) }
     if path.hasSuffix(".gz") { try startGzip() }
   }
 
