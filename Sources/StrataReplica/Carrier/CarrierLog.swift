@@ -89,3 +89,8 @@ extension StoreError {
       next: error.next)
   }
 }
+
+extension WireObject {
+  /// The object as a carrier takes it.
+  var carried: CarrierObject { CarrierObject(number: header.number, bytes: bytes) }
+}

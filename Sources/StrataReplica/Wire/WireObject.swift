@@ -108,9 +108,6 @@ package struct WireObject: Sendable {
     }
   }
 
-  /// The object as a carrier takes it.
-  var carried: CarrierObject { CarrierObject(number: header.number, bytes: bytes) }
-
   /// The state of the log after the object.
   package var end: WireEnd {
     WireEnd(
