@@ -234,7 +234,7 @@ class CarrierLog:
         self.check_overlap(found)
         header = found.header
         if header.kind == EVENTS and self.writer not in (None, header.writer):
-            found.refuse("diverged", "its writer %s has not taken over" % uuid_text(header.writer))
+            found.refuse("stale", "its writer %s has not taken over" % uuid_text(header.writer))
         self.count += 1
         self.uuid, self.writer = header.uuid, header.writer
         appends = header.appends_before

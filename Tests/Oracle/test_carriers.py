@@ -216,8 +216,8 @@ class Objects(unittest.TestCase):
         self.expect(files, "misplaced", 5, str(uuid.UUID(bytes=OTHER_STORE)))
 
     def test_a_writer_that_has_not_taken_over_is_refused(self):
-        self.expect(some().events(append(event(5), second=3), writer=A).files, "diverged", 5, "has not taken over")
-        self.expect(Shipped().takeover(A).events(append(event(1)), writer=B).files, "diverged", 2)
+        self.expect(some().events(append(event(5), second=3), writer=A).files, "stale", 5, "has not taken over")
+        self.expect(Shipped().takeover(A).events(append(event(1)), writer=B).files, "stale", 2)
         self.assertEqual(read(some().takeover(A).events(append(event(5), second=3)).files)[1]["sequence"], 7)
 
     def test_wrong_values_under_valid_checksums_are_refused(self):

@@ -127,6 +127,9 @@ final class ReplicaFolder {
     try await receipt.replicated(within: .seconds(60))
     // The one before does not know yet.
     let late = try await store.append([Self.event(3)])
+    // Its sequence is in the carrier, with the new writer's event.
+    let lateError = await #expect(throws: StoreError.self) { try await late.replicated(within: .seconds(60)) }
+    #expect(lateError?.reason == .fenced, "\(String(describing: lateError))")
     let error = await #expect(throws: StoreError.self) {
       try await store.shipping!.replicated(through: late.sequences.upperBound, within: .seconds(60))
     }

@@ -10,7 +10,7 @@ package struct ReplicaMark: Equatable, Sendable {
     case writer = 1
     /// Takes events only from the member that writes.
     case follower = 2
-    /// Wrote until another member took over.
+    /// Wrote until another member took over; or was moved aside, or is a restore that did not end.
     case fenced = 3
     /// Was rebuilt from a copy up to an event, and goes its own way since then.
     case fork = 4

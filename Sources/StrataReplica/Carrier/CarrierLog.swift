@@ -18,8 +18,7 @@ package struct CarrierLog: Sendable {
 
   /// The name of an object where names are paths: twenty digits, so that names are in the order of the numbers.
   package static func path(of number: UInt64) -> String {
-    let digits = String(number)
-    return "log/" + String(repeating: "0", count: max(0, 20 - digits.count)) + digits
+    "log/\(SegmentName(number).digits)"
   }
 
   /// The object under a number; nil if there is none yet.
@@ -41,7 +40,7 @@ package struct CarrierLog: Sendable {
     return extent.last
   }
 
-  /// The end of the last object. Throws `carrierUnavailable` if there is none.
+  /// The end of the last object. Throws `notFound` if there is none.
   package func end() throws(StoreError) -> WireEnd {
     let number = try lastNumber()
     guard number > 0 else { throw .nothingThere(carrier.name) }
@@ -51,8 +50,10 @@ package struct CarrierLog: Sendable {
 
   /// The number of the object that holds a sequence, or that a log which ends before the sequence needs next. O(log
   /// numbers) objects are read.
-  package func number(holding sequence: UInt64) throws(StoreError) -> UInt64 {
-    var (low, high): (UInt64, UInt64) = (1, try lastNumber() + 1)
+  ///
+  /// - Parameter last: the number of the last object, from `lastNumber`.
+  package func number(holding sequence: UInt64, upTo last: UInt64) throws(StoreError) -> UInt64 {
+    var (low, high): (UInt64, UInt64) = (1, last + 1)
     while low < high {
       let middle = low + (high - low) / 2
       guard let object = try object(middle) else { throw missing(middle) }

@@ -78,7 +78,7 @@ package final class Follower: @unchecked Sendable {
   private func find() throws(StoreError) -> UInt64 {
     let head = log.mark.sequence
     guard head > 0 else { return 1 }
-    let number = try objects.number(holding: head)
+    let number = try objects.number(holding: head, upTo: try objects.lastNumber())
     guard try objects.object(number) != nil else {
       throw .replica(
         .diverged, place: objects.carrier.name,

@@ -112,7 +112,7 @@ struct CarrierPoint {
   {
     guard sequence > 0 else { return (0, 0) }
     guard sequence <= last else { throw .position(.beyondEnd(sequence: sequence, last: last)) }
-    let number = try objects.number(holding: sequence)
+    let number = try objects.number(holding: sequence, upTo: try objects.lastNumber())
     guard let object = try objects.object(number) else { throw objects.missing(number) }
     let block = try object.block(in: objects.place(number))
     let chains: [UInt64: UInt64]

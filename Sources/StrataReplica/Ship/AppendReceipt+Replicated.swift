@@ -11,8 +11,14 @@ extension AppendReceipt {
   ///   the carrier later. `fenced` if another member has taken over: it will not. `invalid` if the store does not ship.
   ///   `CancellationError`.
   public func replicated(within duration: Duration) async throws {
-    guard let shipping = ShippingStores.shipping(of: storeID) else {
+    guard let (shipping, isContested) = ShippingStores.shipping(of: storeID) else {
       throw StoreError.invalid(what: "the store \(storeID) does not ship", next: "begin to: store.ship(to:)")
+    }
+    if isContested, try await !shipping.has(position) {
+      throw StoreError.replica(
+        .fenced, place: shipping.carrier.name,
+        what: "another copy of the store in this program has taken over",
+        next: "ask the one that writes; this append is in the store that it was made in only")
     }
     try await shipping.replicated(through: sequences.upperBound, within: duration)
   }
@@ -23,6 +29,8 @@ extension AppendReceipt {
 enum ShippingStores {
   private struct Weak {
     weak let shipping: Shipping?
+    /// Whether two copies of the store have shipped in this process, so that a receipt may be of either.
+    let isContested: Bool
   }
 
   private static let stores = Lock<[StoreID: Weak]>([:])
@@ -30,9 +38,14 @@ enum ShippingStores {
   static func add(_ shipping: Shipping, of store: StoreID) {
     stores.withLock { stores in
       stores = stores.filter { $0.value.shipping != nil }
-      stores[store] = Weak(shipping: shipping)
+      stores[store] = Weak(shipping: shipping, isContested: stores[store] != nil)
     }
   }
 
-  static func shipping(of store: StoreID) -> Shipping? { stores.withLock { $0[store]?.shipping } }
+  static func shipping(of store: StoreID) -> (Shipping, isContested: Bool)? {
+    stores.withLock { stores in
+      guard let found = stores[store], let shipping = found.shipping else { return nil }
+      return (shipping, found.isContested)
+    }
+  }
 }

@@ -26,16 +26,17 @@ struct CarrierErasing {
   ///
   /// - Parameters:
   ///   - end: the last sequence in the carrier. Orders after it wait.
+  ///   - last: the number of the last object there.
   ///   - isOwn: whether nobody has put anything after what this member has put.
   mutating func run(
-    through end: UInt64, isOwn: () throws(StoreError) -> Bool
+    through end: UInt64, upTo last: UInt64, isOwn: () throws(StoreError) -> Bool
   ) throws(StoreError) {
     let count = try log.erasureCount()
     guard count > seen else { return }
     let carriedOut = try EventStore(log: log).carriedOutOrders(after: through)
     for order in carriedOut.orders {
       guard order.sequence <= end else { return }
-      for range in order.targets { guard try replace(range, isOwn: isOwn) else { return } }
+      for range in order.targets { guard try replace(range, upTo: last, isOwn: isOwn) else { return } }
       through = order.sequence
     }
     if !carriedOut.hasOpen { seen = count }
@@ -43,9 +44,9 @@ struct CarrierErasing {
 
   /// Returns false if another member has put something there, so that nothing more is replaced.
   private func replace(
-    _ range: ClosedRange<UInt64>, isOwn: () throws(StoreError) -> Bool
+    _ range: ClosedRange<UInt64>, upTo last: UInt64, isOwn: () throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
-    var number = try objects.number(holding: range.lowerBound)
+    var number = try objects.number(holding: range.lowerBound, upTo: last)
     while let object = try objects.object(number), object.header.firstSequence <= range.upperBound {
       if object.header.kind == WireKind.events, let erased = try erased(object, in: range) {
         // What a member that was overtaken has read may hold content that the new writer has erased since.

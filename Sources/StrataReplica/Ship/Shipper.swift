@@ -75,7 +75,9 @@ package final class Shipper: @unchecked Sendable {
       guard !pending.isEmpty else {
         let next = nextNumber
         try self.carrier { () throws(StoreError) in
-          try erasing.run(through: end.sequence) { () throws(StoreError) in try objects.object(next) == nil }
+          try erasing.run(through: end.sequence, upTo: next - 1) { () throws(StoreError) in
+            try objects.object(next) == nil
+          }
         }
         return .idle
       }

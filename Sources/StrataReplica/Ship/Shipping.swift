@@ -31,6 +31,7 @@ public final class Shipping: Sendable {
   private struct State {
     var end: WireEnd?
     var erasedCount: UInt64 = 0
+    var holdsErased = false
     var trouble: CarrierError?
     var failure: StoreError?
     var isEnded = false
@@ -57,12 +58,13 @@ public final class Shipping: Sendable {
   }
 
   public var status: Status {
-    let (end, trouble, failure, erased) = state.withLock { ($0.end, $0.trouble, $0.failure, $0.erasedCount) }
-    let orders = (try? log.erasureCount()) ?? .max
+    let (end, trouble, failure, holdsErased) = state.withLock {
+      ($0.end, $0.trouble, $0.failure, $0.holdsErased)
+    }
     let (sequence, head) = (end?.sequence ?? 0, log.mark.sequence)
     return Status(
       position: LogPosition(sequence: sequence, chain: end?.chain ?? 0),
-      lag: head > sequence ? head - sequence : 0, holdsErased: orders > erased, trouble: trouble,
+      lag: head > sequence ? head - sequence : 0, holdsErased: holdsErased, trouble: trouble,
       failure: failure)
   }
 
@@ -85,6 +87,14 @@ public final class Shipping: Sendable {
   ///   nothing more is shipped, if that is so. `CancellationError`.
   public func replicated(within duration: Duration) async throws {
     try await replicated(through: log.mark.sequence, within: duration)
+  }
+
+  /// Whether the log that is shipped has this chain after a sequence. Reads a block of it, on another thread.
+  func has(_ position: LogPosition) async throws(StoreError) -> Bool {
+    let found = await log.options.machine.reads.result { [log] () throws(StoreError) in
+      try log.chain(after: position.sequence) == position.chain
+    }
+    return try found.get()
   }
 
   func replicated(through sequence: UInt64, within duration: Duration) async throws {
@@ -209,9 +219,12 @@ public final class Shipping: Sendable {
 
   fileprivate func publish(_ shipper: Shipper, _ step: Shipper.Step) {
     let (end, erasedCount) = (shipper.end, shipper.erasedCount)
+    // Asked for here, since it may read an index.
+    let holdsErased = (try? log.erasureCount()).map { $0 > erasedCount } ?? true
     let ready = state.withLock { state in
       state.end = end
       state.erasedCount = erasedCount
+      state.holdsErased = holdsErased
       state.trouble = if case .trouble(let error) = step { error } else { nil }
       let reached = state
       return state.waiters.take { reached.isTrue($0) }

@@ -6,7 +6,7 @@ internal import StrataReplica
 /// What a run of `replicate` has found or made.
 struct ReplicaReport {
   var store: String
-  /// What became of it: shipped, followed, restored, tookOver, or the part that it has.
+  /// The part that the store has now: writer, follower or fork.
   var part: String
   var place: String
   var position: LogPosition

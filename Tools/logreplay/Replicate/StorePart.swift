@@ -100,7 +100,8 @@ struct StorePart {
     switch other {
     case .lag(0): ", \(text)"
     case .lag(let lag): ", \(counted(lag, "event")) to come"
-    case .overtaken(let why): ", but \(PeopleText.printable(why)): see --rejoin"
+    case .overtaken(let why):
+      ", but \(PeopleText.printable(why))" + (mark.role == .writer ? ": see --rejoin" : "")
     case .unknown(let why): ", \(PeopleText.printable(why))"
     }
   }
