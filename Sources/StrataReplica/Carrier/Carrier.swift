@@ -34,7 +34,7 @@ public protocol Carrier: AnyObject, Sendable {
   /// The object under a number, whole; nil if there is none yet.
   ///
   /// - Throws: `unreachable` if nothing is known; nil is never returned for that.
-  func object(_ number: UInt64) throws(CarrierError) -> [UInt8]?
+  func object(_ number: UInt64) throws(CarrierError) -> CarrierObject?
 
   /// Whether there is an object under a number, which costs less than to read it.
   func hasObject(_ number: UInt64) throws(CarrierError) -> Bool
@@ -44,11 +44,23 @@ public protocol Carrier: AnyObject, Sendable {
 
   /// Replaces the object under a number by one of the same events, some of which have lost their content. Only the
   /// writer does this, after the content was erased. On return no earlier form of the object is in the carrier.
+  ///
+  /// - Parameter object: the new form, with the version of the one that was read.
+  /// - Throws: `unreachable` if the object has another version by now, in a carrier that keeps versions.
   func replaceObject(_ object: CarrierObject) throws(CarrierError)
 
   /// Returns when there may be an object under a number, and not later than after the interval of looking for it. A
   /// carrier that can be told returns sooner.
   func waitForObject(_ number: UInt64, within interval: Duration)
+
+  /// What members say of themselves, in any order.
+  func notes() throws(CarrierError) -> [CarrierNote]
+
+  /// Keeps what a member says of itself in place of what it said before. Only that member calls it.
+  func setNote(_ note: CarrierNote) throws(CarrierError)
+
+  /// Removes what a member said, if anything.
+  func removeNote(of member: String) throws(CarrierError)
 }
 
 extension Carrier {
@@ -78,13 +90,28 @@ public struct CarrierExtent: Sendable, Equatable {
   }
 }
 
-/// An object, and the number that it is to have.
+/// An object, and the number that it has or is to have.
 public struct CarrierObject: Sendable, Equatable {
   public let number: UInt64
   public let bytes: [UInt8]
+  /// What the carrier calls this form of the object; nil if it keeps no versions, or the object was not read there.
+  public let version: String?
 
-  public init(number: UInt64, bytes: [UInt8]) {
+  public init(number: UInt64, bytes: [UInt8], version: String? = nil) {
     self.number = number
+    self.bytes = bytes
+    self.version = version
+  }
+}
+
+/// What a member says of itself in a carrier.
+public struct CarrierNote: Sendable, Equatable {
+  /// The member: lower-case letters, digits and hyphens.
+  public let member: String
+  public let bytes: [UInt8]
+
+  public init(member: String, bytes: [UInt8]) {
+    self.member = member
     self.bytes = bytes
   }
 }

@@ -25,10 +25,10 @@ package struct CarrierLog: Sendable {
   ///
   /// - Parameter after: the last sequence that is known before it, for messages.
   package func object(_ number: UInt64, after: UInt64 = 0) throws(StoreError) -> WireObject? {
-    guard let bytes = try asStoreError({ () throws(CarrierError) in try carrier.object(number) }) else {
+    guard let found = try asStoreError({ () throws(CarrierError) in try carrier.object(number) }) else {
       return nil
     }
-    return try WireObject(decoding: bytes, number: number, of: storeID, in: place(number), after: after)
+    return try WireObject(decoding: found, of: storeID, in: place(number), after: after)
   }
 
   /// The number of the last object, 0 if there is none. O(numbers).
@@ -93,5 +93,5 @@ extension StoreError {
 
 extension WireObject {
   /// The object as a carrier takes it.
-  var carried: CarrierObject { CarrierObject(number: header.number, bytes: bytes) }
+  var carried: CarrierObject { CarrierObject(number: header.number, bytes: bytes, version: version) }
 }

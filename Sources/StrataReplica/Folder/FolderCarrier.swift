@@ -9,9 +9,9 @@ package import StrataLog
 /// file system decides (`RENAME_NOREPLACE`, or `link` where that is missing). Then the folder is synced: what is
 /// called put survives a power cut of the machine whose disk it is. On a network file system that is as true as its
 /// server makes it.
-public final class FolderCarrier: Carrier {
+public final class FolderCarrier: CarrierFiles {
   let root: String
-  private let fileSystem: any FileSystem
+  let fileSystem: any FileSystem
   /// Every number up to here has its name on disk.
   private let durableThrough = Lock<UInt64>(0)
 
@@ -26,9 +26,9 @@ public final class FolderCarrier: Carrier {
     root = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
   }
 
-  private var log: String { "\(root)/log" }
+  var log: String { "\(root)/log" }
   private func path(_ number: UInt64) -> String { "\(root)/\(CarrierLog.path(of: number))" }
-  private func temporary(_ name: String) -> String {
+  func temporary(_ name: String) -> String {
     let token = StoreLayout.token(fileSystem.freshToken())
     return "\(root)/unfinished-\(name)-\(token)\(StoreLayout.temporarySuffix)"
   }
@@ -141,8 +141,9 @@ public final class FolderCarrier: Carrier {
     }
   }
 
-  public func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? {
+  public func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? {
     try asCarrierError { () throws(StoreError) in try read(path(number)) }
+      .map { CarrierObject(number: number, bytes: $0) }
   }
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool {
@@ -185,7 +186,7 @@ public final class FolderCarrier: Carrier {
   }
 
   /// The whole content of a file; nil if there is none.
-  private func read(_ path: String) throws(StoreError) -> [UInt8]? {
+  func read(_ path: String) throws(StoreError) -> [UInt8]? {
     let file: any File
     do throws(StoreError) { file = try fileSystem.open(path, .read) } catch {
       switch error.systemCode {
@@ -208,7 +209,7 @@ public final class FolderCarrier: Carrier {
   /// The longest object: a header, and a payload that could not be compressed.
   private static let sizeMax = Int64(FormatLimits.rawLengthMax + WireHeader.lengthMax)
 
-  private func write(_ bytes: [UInt8], to path: String) throws(StoreError) {
+  func write(_ bytes: [UInt8], to path: String) throws(StoreError) {
     let file = try fileSystem.open(path, .createNew)
     defer { file.close() }
     try bytes.lendBytes { bytes throws(StoreError) in
@@ -217,7 +218,7 @@ public final class FolderCarrier: Carrier {
     try file.sync()
   }
 
-  private func replace(_ path: String, with bytes: [UInt8]) throws(StoreError) {
+  func replace(_ path: String, with bytes: [UInt8]) throws(StoreError) {
     let written = temporary("replacement")
     do throws(StoreError) {
       try write(bytes, to: written)
@@ -230,18 +231,17 @@ public final class FolderCarrier: Carrier {
 
   // MARK: Errors
 
-  private static func isPermanent(_ error: StoreError) -> Bool {
+  static func isPermanent(_ error: StoreError) -> Bool {
     if case .full = error { return true }
     return [SystemErrorCode.notFound, SystemErrorCode.isLink, SystemErrorCode.notPermitted].contains(
       error.systemCode)
   }
 
-  private func asCarrierError<Result>(_ body: () throws(StoreError) -> Result) throws(CarrierError) -> Result
-  {
+  func asCarrierError<Result>(_ body: () throws(StoreError) -> Result) throws(CarrierError) -> Result {
     do throws(StoreError) { return try body() } catch { throw asCarrierError(error) }
   }
 
-  private func asCarrierError(_ error: StoreError) -> CarrierError {
+  func asCarrierError(_ error: StoreError) -> CarrierError {
     CarrierError(
       Self.isPermanent(error) ? .refused : .unreachable,
       what: error.what + (error.place.isEmpty ? "" : ": \(error.place)"),

@@ -77,7 +77,8 @@ struct CarrierErasing {
         in: place, at: 0, first: object.header.firstSequence, last: object.header.lastSequence)
     }
     guard hasContent else { return nil }
-    let erased = WireObject(object.header, payload: payload.bytes)
+    var erased = WireObject(object.header, payload: payload.bytes)
+    erased.version = object.version
     // What takes the place of an object must be one.
     _ = try erased.block(in: place)
     return erased

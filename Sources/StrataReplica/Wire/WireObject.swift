@@ -8,6 +8,8 @@ package struct WireObject: Sendable {
   package let header: WireHeader
   /// The whole object.
   package let bytes: [UInt8]
+  /// What its carrier calls the form of it that was read.
+  package var version: String?
 
   /// Makes an object of the appends of some blocks, one after another.
   ///
@@ -56,8 +58,9 @@ package struct WireObject: Sendable {
   /// - Parameter place: what messages call the object.
   /// - Throws: `damaged` or `unsupported`, with the place and, as far as known, the events in doubt.
   package init(
-    decoding bytes: [UInt8], number: UInt64, of store: StoreID?, in place: String, after: UInt64
+    decoding found: CarrierObject, of store: StoreID?, in place: String, after: UInt64
   ) throws(StoreError) {
+    let (number, bytes) = (found.number, found.bytes)
     func finding(_ kind: StoreFinding.Class, _ what: String, last: UInt64 = 0) -> StoreFinding {
       StoreFinding(kind, file: place, offset: 0, first: after &+ 1, last: max(last, after &+ 1), what: what)
     }
@@ -86,6 +89,7 @@ package struct WireObject: Sendable {
     }
     self.header = header
     self.bytes = bytes
+    version = found.version
   }
 
   /// The appends that the object holds, with the chain over them recomputed.

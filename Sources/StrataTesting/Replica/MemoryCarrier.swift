@@ -15,7 +15,7 @@ internal import StrataSimulation
 /// let receipt = try await store.append([NewEvent("paid", in: "account/1", ["cents": 250])])
 /// try await receipt.replicated(within: .seconds(10))
 /// ```
-public final class MemoryCarrier: Carrier {
+public final class MemoryCarrier: CarrierFiles {
   /// How probable each fault is, from 0 to 1.
   public struct Faults: Sendable, Equatable {
     /// A put that won, or lost, without an answer.
@@ -47,6 +47,10 @@ public final class MemoryCarrier: Carrier {
 
   private struct State {
     var objects: [UInt64: [UInt8]] = [:]
+    /// How often each object was replaced.
+    var versions: [UInt64: Int] = [:]
+    /// The files beside the objects, by their whole names.
+    var files: [String: [UInt8]] = [:]
     var late: [CarrierObject] = []
     var faults = Faults()
     var random = SeededGenerator(seed: 0)
@@ -134,26 +138,89 @@ public final class MemoryCarrier: Carrier {
     }
   }
 
-  public func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? {
-    try state.withLock { state throws(CarrierError) in
+  public func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? {
+    try answering { state throws(CarrierError) in
       state.deliverLate()
-      if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
-      return state.objects[number]
+      guard let bytes = state.objects[number] else { return nil }
+      return CarrierObject(number: number, bytes: bytes, version: String(state.versions[number, default: 0]))
     }
   }
 
   public func extent() throws(CarrierError) -> CarrierExtent {
-    try state.withLock { state throws(CarrierError) in
-      if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
-      return CarrierExtent(of: Array(state.objects.keys))
-    }
+    try answering { CarrierExtent(of: Array($0.objects.keys)) }
   }
 
   public func replaceObject(_ object: CarrierObject) throws(CarrierError) {
+    try answering { state throws(CarrierError) in
+      let version = state.versions[object.number, default: 0]
+      guard object.version == nil || object.version == String(version) else {
+        throw CarrierError(
+          .unreachable, what: "object \(object.number) was replaced meanwhile", next: "read it again")
+      }
+      state.objects[object.number] = object.bytes
+      state.versions[object.number] = version + 1
+    }
+  }
+
+  /// Has a call that reads or replaces answer, or not.
+  private func answering<Result>(
+    _ body: (inout State) throws(CarrierError) -> Result
+  ) throws(CarrierError) -> Result {
     try state.withLock { state throws(CarrierError) in
       if state.isAsleep || state.happens(state.faults.failedReads) { throw Self.silence }
-      state.objects[object.number] = object.bytes
+      return try body(&state)
     }
+  }
+
+  // MARK: Files
+
+  public func createFile(_ name: String, _ bytes: [UInt8]) -> CarrierAnswer {
+    do throws(CarrierError) {
+      return try answering { state throws(CarrierError) in
+        guard state.files[name] == nil || state.faults.ignoresConditions else {
+          return .stopped(count: 0, .taken)
+        }
+        state.files[name] = bytes
+        if state.happens(state.faults.lostAnswers) { throw Self.silence }
+        return .stored
+      }
+    } catch { return .stopped(count: 0, .unknown(error)) }
+  }
+
+  public func replaceFile(_ name: String, _ bytes: [UInt8]) throws(CarrierError) {
+    try answering { $0.files[name] = bytes }
+  }
+
+  public func replaceFile(
+    _ name: String, size: Int64,
+    from read: (UnsafeMutableRawBufferPointer, _ offset: Int64) throws(CarrierError) -> Void
+  ) throws(CarrierError) {
+    var bytes = [UInt8](repeating: 0, count: Int(size))
+    try bytes.lendMutableBytes { buffer throws(CarrierError) in
+      if buffer.count > 0 { try read(buffer, 0) }
+    }
+    try replaceFile(name, bytes)
+  }
+
+  public func readFile(
+    _ name: String, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(CarrierError) -> Int? {
+    guard let bytes = try answering({ $0.files[name] }) else { return nil }
+    let part = bytes.dropFirst(Int(offset)).prefix(buffer.count)
+    buffer.copyBytes(from: part)
+    return part.count
+  }
+
+  public func fileNames(in folder: String) throws(CarrierError) -> [String] {
+    try answering { state in
+      state.files.keys.filter { $0.hasPrefix("\(folder)/") }.map {
+        String($0.dropFirst(folder.utf8.count + 1))
+      }
+    }
+  }
+
+  public func removeFiles(_ names: [String], in folder: String) throws(CarrierError) {
+    try answering { state in for name in names { state.files["\(folder)/\(name)"] = nil } }
   }
 
   public func waitForObject(_ number: UInt64, within interval: Duration) {
