@@ -192,4 +192,68 @@ import Testing
     let refused = try await LogreplayProcess.run("replicate", folder.store, folder.file("place"))
     #expect(refused.code == 64 && refused.errors.contains("file:/path"), "\(refused)")
   }
+
+  @Test func `the status lists the members, and one that is gone is forgotten`() async throws {
+    let folder = try await sample()
+    let (place, copy) = ("file:\(folder.file("place"))", folder.file("copy"))
+    func run(_ arguments: String..., code: Int32 = 0) async throws -> LogreplayProcess.Outcome {
+      let outcome = try await LogreplayProcess(arguments).wait()
+      #expect(outcome.code == code, "\(arguments): \(outcome)")
+      return outcome
+    }
+    _ = try await run("replicate", folder.store, place)
+    let made = try await run("replicate", place, copy, "-o", "json").output
+    let member = try #require(made.split(separator: "\"member\":\"").dropFirst().first?.prefix(36))
+    let status = try await run("replicate", place, "--status", "-o", "json").output
+    #expect(
+      status.contains("\"last\":60") && status.contains("\"member\":\"\(member)\",\"part\":\"follower\""))
+    #expect(
+      try await run("replicate", folder.store, "--status").output.contains("\(member)  follows  up to 60"))
+    _ = try await run(
+      "erase", folder.store, "--stream", "ticket/T-2", "--reason", "asked", "--yes")
+    let waiting = try await run("replicate", folder.store, place)
+    #expect(waiting.errors.contains("have not said") && waiting.errors.contains(member), "\(waiting)")
+    _ = try await run("replicate", place, copy)
+    #expect(try await run("replicate", folder.store, place).errors.isEmpty)
+    _ = try await run("replicate", place, "--forget", String(member), "--dry-run")
+    _ = try await run("replicate", folder.store, "--forget", String(member))
+    #expect(
+      try await run("replicate", copy, "--forget", String(member), code: 66).errors.contains("no member"))
+    #expect(try await !run("replicate", place, "--status").output.contains(member))
+    _ = try await run("replicate", place, "--take-over", code: 64)
+  }
+
+  @Test func `a dry run says what would be done, and changes nothing`() async throws {
+    let folder = try await sample()
+    let (place, copy) = ("file:\(folder.file("place"))", folder.file("copy"))
+    func files() throws -> [String: Data] {
+      var files: [String: Data] = [:]
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        files[path] = FileManager.default.contents(atPath: "\(folder.path)/\(path)") ?? Data()
+      }
+      return files
+    }
+    func plan(_ arguments: String..., code: Int32 = 0, says text: String) async throws {
+      let before = try files()
+      let outcome = try await LogreplayProcess(arguments + ["--dry-run"]).wait()
+      #expect(outcome.code == code, "\(arguments): \(outcome)")
+      #expect((outcome.output + outcome.errors).contains(text), "\(outcome)")
+      #expect(try files() == before, "\(arguments)")
+    }
+    try await plan("replicate", folder.store, place, says: "60 events would be shipped")
+    try await plan("replicate", place, copy, code: 66, says: "no store")
+    _ = try await LogreplayProcess.run("replicate", folder.store, place)
+    _ = try await LogreplayProcess.run("put", folder.store, "ticket/T-1", "{\"status\":\"new\"}")
+    try await plan("replicate", folder.store, place, says: "1 event would be shipped")
+    try await plan("replicate", place, copy, says: "would take 60 events")
+    try await plan("replicate", place, folder.store, code: 64, says: "does not follow this place")
+    try await plan("replicate", place, folder.file("then"), "--until", "30", says: "up to 30")
+    try await plan("replicate", place, folder.file("then"), "--until", "99", code: 66, says: "99")
+    _ = try await LogreplayProcess.run("replicate", place, copy)
+    try await plan("replicate", copy, "--take-over", says: "write after sequence 60")
+    try await plan("replicate", folder.store, "--take-over", code: 64, says: "does not follow")
+    _ = try await LogreplayProcess.run("replicate", copy, "--take-over")
+    try await plan("replicate", folder.store, place, code: 68, says: "writes there now")
+    try await plan("replicate", folder.store, "--rejoin", says: "1 event that only it has")
+  }
 }

@@ -26,7 +26,8 @@ internal import Testing
 
   private func object(_ number: UInt64, of carrier: MemoryCarrier) throws -> WireObject {
     try WireObject(
-      decoding: try #require(carrier.objects[number]), number: number, of: nil, in: "object", after: 0)
+      decoding: CarrierObject(number: number, bytes: try #require(carrier.objects[number])), of: nil,
+      in: "object", after: 0)
   }
 
   /// Follows until an error, which it returns; what was taken is a part of the store, from its begin.

@@ -100,9 +100,12 @@ final class FailingFolder: Carrier {
   func prove() throws(CarrierError) { try folder().prove() }
   func put(_ objects: [CarrierObject]) -> CarrierAnswer { folder().put(objects) }
   func confirm(_ object: CarrierObject) throws(CarrierError) { try folder().confirm(object) }
-  func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? { try folder().object(number) }
+  func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? { try folder().object(number) }
   func extent() throws(CarrierError) -> CarrierExtent { try folder().extent() }
   func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try folder().hasObject(number) }
   func replaceObject(_ object: CarrierObject) throws(CarrierError) { try folder().replaceObject(object) }
   func waitForObject(_ number: UInt64, within interval: Duration) {}
+  func notes() throws(CarrierError) -> [CarrierNote] { try folder().notes() }
+  func setNote(_ note: CarrierNote) throws(CarrierError) { try folder().setNote(note) }
+  func removeNote(of member: String) throws(CarrierError) { try folder().removeNote(of: member) }
 }

@@ -40,12 +40,18 @@ package struct CarrierLog: Sendable {
     return extent.last
   }
 
+  /// The last object; nil if there is none. O(numbers).
+  package func lastObject() throws(StoreError) -> WireObject? {
+    let number = try lastNumber()
+    guard number > 0 else { return nil }
+    guard let object = try object(number) else { throw missing(number) }
+    return object
+  }
+
   /// The end of the last object. Throws `notFound` if there is none.
   package func end() throws(StoreError) -> WireEnd {
-    let number = try lastNumber()
-    guard number > 0 else { throw .nothingThere(carrier.name) }
-    guard let object = try object(number) else { throw missing(number) }
-    return object.end
+    guard let last = try lastObject() else { throw .nothingThere(carrier.name) }
+    return last.end
   }
 
   /// The number of the object that holds a sequence, or that a log which ends before the sequence needs next. O(log
@@ -77,7 +83,7 @@ package struct CarrierLog: Sendable {
 }
 
 extension StoreError {
-  static func nothingThere(_ carrier: String) -> StoreError {
+  package static func nothingThere(_ carrier: String) -> StoreError {
     .replica(
       .notFound, place: carrier, what: "no store has been shipped there yet",
       next: "check the place, or ship a store to it first")

@@ -20,6 +20,8 @@ package final class Follower: @unchecked Sendable {
   private let isOrder: (borrowing EventView) -> Bool
   /// The number of the next object; nil until it was looked for.
   private var number: UInt64?
+  /// Whether an order of the log may not be carried out yet: at first, and after a try that failed.
+  private var owesErasing = true
   /// How often nothing was found.
   private var looks = 0
   /// The last object that was taken.
@@ -51,6 +53,7 @@ package final class Follower: @unchecked Sendable {
   ///   is not what was put there, or does not continue this log; errors of the log. Nothing of the object is appended
   ///   then, or only whole appends of it from its begin.
   package func step() throws(StoreError) -> Bool {
+    if owesErasing { try carryOut() }
     guard log.mark.sequence < last else { return false }
     let number: UInt64
     if let known = self.number { number = known } else { number = try find() }
@@ -125,7 +128,8 @@ package final class Follower: @unchecked Sendable {
         guard try run.add(append.draft, label: append.first) else { break }
         if append.isOrder {
           try drain(run)
-          try erase()
+          owesErasing = true
+          try carryOut()
         }
       }
     } catch {
@@ -133,6 +137,11 @@ package final class Follower: @unchecked Sendable {
       throw error
     }
     try drain(run)
+  }
+
+  private func carryOut() throws(StoreError) {
+    try erase()
+    owesErasing = false
   }
 
   /// An append of an object, as this log takes it.

@@ -15,6 +15,9 @@ public final class Following: Sendable {
     public var isCurrent: Bool
     /// Why the last look did not succeed; nil if it did. It is tried again.
     public var trouble: StoreError?
+    /// Why the carrier does not have this copy's note of how far it is, by which the writer knows what is erased here; nil
+    /// if it has. It is tried again, and following goes on.
+    public var noteTrouble: StoreError?
     /// Why nothing more is taken; nil while it goes on.
     public var failure: StoreError?
   }
@@ -87,11 +90,13 @@ public final class Following: Sendable {
   /// Follows until it is stopped or cannot go on. Blocks.
   func run(_ follower: Follower) {
     var pause = Self.pauseMin
+    var notes = NoteKeeper(log, in: carrier, as: .follower, member)
     while !state.withLock({ $0.isStopping }) {
       do throws(StoreError) {
         let hasTaken = try follower.step()
         pause = Self.pauseMin
-        note(follower.nextNumber, isCurrent: !hasTaken)
+        notes.keep()
+        publish(follower.nextNumber, isCurrent: !hasTaken, notes.trouble)
         if !hasTaken { carrier.waitForObject(follower.nextNumber, within: interval) }
       } catch {
         guard log.tail.end == nil else {
@@ -114,11 +119,12 @@ public final class Following: Sendable {
   private static let pauseMin = Duration.milliseconds(100)
   private static let pauseMax = Duration.seconds(2)
 
-  private func note(_ number: UInt64, isCurrent: Bool) {
+  private func publish(_ number: UInt64, isCurrent: Bool, _ noteTrouble: CarrierError?) {
     let ready = state.withLock { state in
       state.status.nextObject = number
       state.status.isCurrent = isCurrent
       state.status.trouble = nil
+      state.status.noteTrouble = noteTrouble.map { .carrier($0, carrier.name) }
       return isCurrent ? state.waiters.takeAll() : []
     }
     for continuation in ready { continuation.resume() }
@@ -202,7 +208,6 @@ extension EventStore {
     let following = Following(store.log, from: carrier, as: member, lookingEvery: interval)
     let follower = store.follower(from: carrier)
     do throws(StoreError) {
-      try store.carryOutFollowedOrders()
       store.attachment { FollowingHolder() }.replace(following)
       try store.machine.start("strata-follow") { following.run(follower) }
     } catch {

@@ -45,19 +45,12 @@ extension EventStore {
   ) throws(StoreError) -> RejoinReceipt {
     let log = try Log.openWriter(fileSystem, path: path, options: StoreOptions()) {
       part, _ throws(StoreError) in
-      guard part?.role == .fenced || part?.role == .writer else {
-        throw .invalid(
-          what:
-            "the store was not overtaken: it is \(part.map { "a \($0.role)" } ?? "no copy, and ships nowhere")",
-          next: "follow the carrier into a new folder, or open the store")
-      }
+      guard part?.role == .fenced || part?.role == .writer else { throw .notOvertaken(part) }
       return nil
     }
     defer { try? log.close() }
     guard var mark = log.replica else { throw .closed }
-    let objects = CarrierLog(carrier, of: log.storeID)
-    try checkOvertaken(objects, mark)
-    let common = try commonEnd(of: log, objects)
+    let common = try rejoinPoint(of: log, in: carrier)
     let head = log.mark.sequence
     guard common.sequence < head else {
       (mark.role, mark.reason, mark.erasedThrough) = (.follower, "", 0)
@@ -78,10 +71,21 @@ extension EventStore {
     return RejoinReceipt(common: common, ownCount: head - common.sequence, aside: aside)
   }
 
+  /// The last event that an overtaken store has in common with its copies. O(log objects).
+  ///
+  /// - Throws: `invalid` if the store was not overtaken.
+  package static func rejoinPoint(of log: Log, in carrier: any Carrier) throws(StoreError) -> LogPosition {
+    guard let mark = log.replica, mark.role == .fenced || mark.role == .writer else {
+      throw .notOvertaken(log.replica)
+    }
+    let objects = CarrierLog(carrier, of: log.storeID)
+    try checkOvertaken(objects, mark)
+    return try commonEnd(of: log, objects)
+  }
+
   /// Throws if this member is the last that put something there.
   private static func checkOvertaken(_ objects: CarrierLog, _ mark: ReplicaMark) throws(StoreError) {
-    let number = try objects.lastNumber()
-    guard number > 0, let last = try objects.object(number) else { throw .nothingThere(objects.carrier.name) }
+    guard let last = try objects.lastObject() else { throw .nothingThere(objects.carrier.name) }
     guard last.header.writer != mark.member || mark.role == .fenced else {
       throw .invalid(what: "the store was not overtaken: it is the writer", next: "open it, and ship it")
     }
@@ -121,5 +125,14 @@ extension EventStore {
     var number = 1
     while try fileSystem.kind(of: "\(root).before-rejoin-\(number)") != nil { number += 1 }
     return "\(root).before-rejoin-\(number)"
+  }
+}
+
+extension StoreError {
+  fileprivate static func notOvertaken(_ mark: ReplicaMark?) -> StoreError {
+    .invalid(
+      what:
+        "the store was not overtaken: it is \(mark.map { "a \($0.role)" } ?? "no copy, and ships nowhere")",
+      next: "follow the carrier into a new folder, or open the store")
   }
 }

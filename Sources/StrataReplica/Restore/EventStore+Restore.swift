@@ -43,7 +43,7 @@ extension EventStore {
     from carrier: any Carrier, at point: LogPoint = .head, _ fileSystem: any FileSystem, to path: String,
     options: StoreOptions = StoreOptions(), progress: (UInt64, UInt64) -> Void = { _, _ in }
   ) throws(StoreError) -> RestoreReceipt {
-    let resolved = try CarrierPoint(carrier).resolve(point)
+    let (origin, position) = try CarrierPoint(carrier).resolve(point)
     let fresh = StoreID.random()
     let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: fresh) {
       part, isEmpty throws(StoreError) in
@@ -55,17 +55,17 @@ extension EventStore {
       return mark
     }
     do throws(StoreError) {
-      let follower = Follower(log, from: carrier, of: resolved.storeID, through: resolved.sequence)
-      while try follower.step() { progress(log.mark.sequence, resolved.sequence) }
+      let follower = Follower(log, from: carrier, of: origin, through: position.sequence)
+      while try follower.step() { progress(log.mark.sequence, position.sequence) }
       let end = log.mark.visible
-      guard end.sequence == resolved.sequence else {
+      guard end.sequence == position.sequence else {
         throw .damaged(
           StoreFinding(
-            .missing, file: carrier.name, offset: 0, first: end.sequence + 1, last: resolved.sequence,
+            .missing, file: carrier.name, offset: 0, first: end.sequence + 1, last: position.sequence,
             what: "the objects end at sequence \(end.sequence)"))
       }
       var mark = ReplicaMark(.fork, of: fresh, member: .random(), carrier: carrier.name)
-      (mark.origin, mark.originSequence, mark.originChain) = (resolved.storeID, end.sequence, end.chain)
+      (mark.origin, mark.originSequence, mark.originChain) = (origin, end.sequence, end.chain)
       // What was ordered is carried out here as well. The next open notes it.
       let store = EventStore(log: log)
       if try store.carryOutOrders(after: 0) > 0, try store.hasOpenErasures() { try log.setErasing(true) }
@@ -73,7 +73,7 @@ extension EventStore {
       try log.setReplica(mark)
       try log.close()
       return RestoreReceipt(
-        store: fresh.description, origin: resolved.storeID.description,
+        store: fresh.description, origin: origin.description,
         position: LogPosition(sequence: end.sequence, chain: end.chain))
     } catch {
       try? log.close()
@@ -83,34 +83,41 @@ extension EventStore {
 }
 
 /// Finds the end of an append in a carrier.
-struct CarrierPoint {
+package struct CarrierPoint {
   private let objects: CarrierLog
   private let storeID: StoreID
 
-  init(_ carrier: any Carrier) throws(StoreError) {
+  package init(_ carrier: any Carrier) throws(StoreError) {
     guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
     storeID = first.header.storeID
     objects = CarrierLog(carrier, of: storeID)
   }
 
-  /// The last sequence of the append that a point is after.
-  func resolve(_ point: LogPoint) throws(StoreError) -> (storeID: StoreID, sequence: UInt64) {
-    let last = try objects.end().sequence
+  /// The end of the append that a point is after.
+  package func resolve(
+    _ point: LogPoint
+  ) throws(StoreError) -> (storeID: StoreID, position: LogPosition) {
+    (storeID, try position(of: point))
+  }
+
+  private func position(of point: LogPoint) throws(StoreError) -> LogPosition {
+    let last = try objects.end()
     switch point {
-    case .beginning: return (storeID, 0)
-    case .head: return (storeID, last)
-    case .sequence(let sequence): return (storeID, try end(at: sequence, last: last).sequence)
+    case .beginning: return try end(at: 0, last: last.sequence)
+    case .head: return LogPosition(sequence: last.sequence, chain: last.chain)
+    case .sequence(let sequence): return try end(at: sequence, last: last.sequence)
     case .position(let position):
-      let end = try end(at: position.sequence, last: last)
-      guard end.chain == position.chain else { throw .diverged(sequence: position.sequence) }
-      return (storeID, position.sequence)
-    case .time(let time): return (storeID, try end(notLaterThan: time.nanoseconds))
+      guard try end(at: position.sequence, last: last.sequence) == position else {
+        throw .diverged(sequence: position.sequence)
+      }
+      return position
+    case .time(let time):
+      return try end(at: try end(notLaterThan: time.nanoseconds), last: last.sequence)
     }
   }
 
-  private func end(at sequence: UInt64, last: UInt64) throws(StoreError) -> (sequence: UInt64, chain: UInt64)
-  {
-    guard sequence > 0 else { return (0, 0) }
+  private func end(at sequence: UInt64, last: UInt64) throws(StoreError) -> LogPosition {
+    guard sequence > 0 else { return LogPosition(sequence: 0, chain: 0) }
     guard sequence <= last else { throw .position(.beyondEnd(sequence: sequence, last: last)) }
     let number = try objects.number(holding: sequence, upTo: try objects.lastNumber())
     guard let object = try objects.object(number) else { throw objects.missing(number) }
@@ -127,7 +134,7 @@ struct CarrierPoint {
         what: "sequence \(sequence) is inside an append, which ends at \(next)",
         next: "name \(next), or the last sequence of an append before it")
     }
-    return (sequence, chain)
+    return LogPosition(sequence: sequence, chain: chain)
   }
 
   /// The end of the last append whose own time is not later. O(objects).

@@ -13,7 +13,7 @@ struct CarrierErasing {
   /// How many orders and notes the log had when all of its orders were last carried out here.
   private(set) var seen: UInt64 = 0
   /// The last order that was carried out here since this began.
-  private var through: UInt64 = 0
+  private(set) var through: UInt64 = 0
 
   init(_ log: Log, _ objects: CarrierLog) {
     self.log = log

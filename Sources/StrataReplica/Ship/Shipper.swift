@@ -46,6 +46,8 @@ package final class Shipper: @unchecked Sendable {
   private var erasing: CarrierErasing
   /// How many orders to erase, and notes of them, the log had when the carrier last held nothing that they erase.
   package var erasedCount: UInt64 { erasing.seen }
+  /// The last order that was carried out in the log and in the carrier; 0 if there is none.
+  var erasedThrough: UInt64 { erasing.through }
   /// Objects that were put and whose fate is not known, or that were not put yet; the first has `nextNumber`.
   private var pending: [WireObject] = []
   /// Whether the first of them may be in the carrier.

@@ -16,6 +16,9 @@ public final class Shipping: Sendable {
     public var lag: UInt64
     /// Whether the carrier may hold content that the store has erased.
     public var holdsErased: Bool
+    /// The members that have not said yet that they have carried out what this store has erased, by their ids. One whose
+    /// machine is gone is waited for until it is forgotten.
+    public var membersHoldingErased: [String]
     /// Why the last try did not succeed; nil if it did. It is tried again.
     public var trouble: CarrierError?
     /// Why nothing more is shipped; nil while it goes on.
@@ -32,6 +35,11 @@ public final class Shipping: Sendable {
     var end: WireEnd?
     var erasedCount: UInt64 = 0
     var holdsErased = false
+    /// The count of orders and notes that all members have carried out, and who has not carried out later ones.
+    var erasedByAll: UInt64 = 0
+    var holding: [String] = []
+    /// Whether everything was shipped and erased at the last step, and the members were asked since.
+    var isSettled = false
     var trouble: CarrierError?
     var failure: StoreError?
     var isEnded = false
@@ -43,7 +51,7 @@ public final class Shipping: Sendable {
     func isTrue(_ wish: Wish) -> Bool {
       switch wish {
       case .shipped(let sequence): (end?.sequence ?? 0) >= sequence && end != nil
-      case .erased(let count): erasedCount >= count
+      case .erased(let count): erasedCount >= count && erasedByAll >= count
       }
     }
   }
@@ -51,22 +59,25 @@ public final class Shipping: Sendable {
   private let state = Gate(State())
   private let log: Log
   let carrier: any Carrier
+  private let member: StoreID
 
-  init(_ log: Log, to carrier: any Carrier) {
+  init(_ log: Log, to carrier: any Carrier, as member: StoreID) {
     self.log = log
     self.carrier = carrier
+    self.member = member
   }
 
   public var status: Status {
-    let (end, trouble, failure, holdsErased) = state.withLock {
-      ($0.end, $0.trouble, $0.failure, $0.holdsErased)
-    }
-    let (sequence, head) = (end?.sequence ?? 0, log.mark.sequence)
+    let state = state.withLock { $0 }
+    let (sequence, head) = (state.end?.sequence ?? 0, log.mark.sequence)
     return Status(
-      position: LogPosition(sequence: sequence, chain: end?.chain ?? 0),
-      lag: head > sequence ? head - sequence : 0, holdsErased: holdsErased, trouble: trouble,
-      failure: failure)
+      position: LogPosition(sequence: sequence, chain: state.end?.chain ?? 0),
+      lag: head > sequence ? head - sequence : 0, holdsErased: state.holdsErased,
+      membersHoldingErased: state.holding, trouble: state.trouble, failure: state.failure)
   }
+
+  /// Whether there was nothing more to do at the last look.
+  package var isSettled: Bool { state.withLock { $0.isSettled } }
 
   /// Ends the shipping. What is in progress may still arrive.
   public func stop() { end(nil) }
@@ -108,16 +119,17 @@ public final class Shipping: Sendable {
     try await wait(for: .shipped(sequence), within: duration) { unknown("sequence \(sequence) is there", $0) }
   }
 
-  /// Suspends until the carrier holds nothing that this store has erased. What was shipped before an erasure is replaced
-  /// after it, in the background.
+  /// Suspends until neither the carrier nor any member holds what this store has erased. What was shipped before an erasure
+  /// is replaced after it, in the background, and each member erases once it has followed up to there, and says so.
   ///
-  /// - Throws: as `replicated(within:)`, also if an order to erase is not carried out in this store.
+  /// - Throws: as `replicated(within:)`, also if an order to erase is not carried out in this store, or not by a member,
+  ///   which is named.
   public func erased(within duration: Duration) async throws {
     let counted = await log.options.machine.thread("strata-count").result { [log] () throws(StoreError) in
       try log.erasureCount()
     }
     try await wait(for: .erased(try counted.get()), within: duration) {
-      unknown("what was erased is gone from there", $0)
+      unknown("what was erased is gone from there and from every member", $0)
     }
   }
 
@@ -145,12 +157,18 @@ public final class Shipping: Sendable {
   }
 
   private func unknown(_ what: String, _ isStopping: Bool) -> StoreError {
-    let trouble = state.withLock { $0.trouble }
+    let (trouble, holding) = state.withLock { ($0.trouble, $0.holding) }
+    let why =
+      trouble?.what
+      ?? (holding.isEmpty ? nil : "members that have not said so: " + holding.joined(separator: ", "))
+    let wait =
+      holding.isEmpty
+      ? "wait for longer; what is in progress may still arrive"
+      : "let these members follow; forget one whose machine is gone for ever"
     return .replica(
       .carrierUnavailable, place: carrier.name,
-      what: "it is not known whether \(what)" + (trouble.map { ": \($0.what)" } ?? ""),
-      next: isStopping
-        ? "ship the store again" : trouble?.next ?? "wait for longer; what is in progress may still arrive")
+      what: "it is not known whether \(what)" + (why.map { ": \($0)" } ?? ""),
+      next: isStopping ? "ship the store again" : trouble?.next ?? wait)
   }
 
   private func wait(for wish: Wish) async {
@@ -177,15 +195,18 @@ public final class Shipping: Sendable {
   /// Ships until it is stopped or cannot go on. Blocks.
   func run(_ shipper: Shipper) {
     var pause = Self.pauseMin
+    var notes = NoteKeeper(log, in: carrier, as: .writer, member)
     while !state.withLock({ $0.isStopping }) {
       do throws(StoreError) {
         let step = try shipper.step()
+        if step == .idle { notes.keep(erasedThrough: ownErasedThrough(shipper)) }
         publish(shipper, step)
         switch step {
         case .shipped:
           pause = Self.pauseMin
           if !shipper.hasBacklog { gather() }
         case .idle:
+          askMembers(shipper)
           guard !waitForMore(than: shipper.end?.sequence ?? 0) else {
             gather()
             break
@@ -217,6 +238,32 @@ public final class Shipping: Sendable {
   private static let pauseMax = Duration.seconds(2)
   private static let pauseRefused = Duration.seconds(30)
 
+  /// Up to where this store has carried out its own orders; nil for everything that it has.
+  private func ownErasedThrough(_ shipper: Shipper) -> UInt64? {
+    (try? log.erasureCount()) == shipper.erasedCount ? nil : shipper.erasedThrough
+  }
+
+  /// Asks whether every member has carried out what this store and the carrier have. Nothing if that is known.
+  private func askMembers(_ shipper: Shipper) {
+    let count = shipper.erasedCount
+    defer { state.withLock { $0.isSettled = true } }
+    guard state.withLock({ $0.erasedByAll < count }) else { return }
+    do throws(CarrierError) {
+      let own = member.description
+      let holding = try carrier.notes().map { StoreMember($0, of: log.storeID) }
+        .filter { $0.id != own && $0.mayHold(erasedThrough: shipper.erasedThrough) }
+      let ready = state.withLock { state in
+        state.holding = holding.map(\.id).sorted()
+        if holding.isEmpty { state.erasedByAll = count }
+        let reached = state
+        return state.waiters.take { reached.isTrue($0) }
+      }
+      for continuation in ready { continuation.resume() }
+    } catch {
+      state.withLock { $0.trouble = error }
+    }
+  }
+
   fileprivate func publish(_ shipper: Shipper, _ step: Shipper.Step) {
     let (end, erasedCount) = (shipper.end, shipper.erasedCount)
     // Asked for here, since it may read an index.
@@ -225,6 +272,7 @@ public final class Shipping: Sendable {
       state.end = end
       state.erasedCount = erasedCount
       state.holdsErased = holdsErased
+      state.isSettled = false
       state.trouble = if case .trouble(let error) = step { error } else { nil }
       let reached = state
       return state.waiters.take { reached.isTrue($0) }
@@ -235,11 +283,13 @@ public final class Shipping: Sendable {
   /// How long appends are gathered while nobody waits for them.
   private static let gathering = Duration.milliseconds(25)
 
-  /// How often a writer without anything to ship looks whether it was overtaken.
+  /// How often a writer without anything to ship looks whether it was overtaken, and asks for the members' notes, if
+  /// somebody waits for what they say.
   private static let lookInterval = Duration.seconds(5)
+  private static let askInterval = Duration.milliseconds(500)
 
-  /// Waits until there is a durable event after a sequence, the log ends, or the shipping is stopped. False if there was
-  /// nothing for a while.
+  /// Waits until there is a durable event after a sequence, somebody waits for something, the log ends, or the shipping is
+  /// stopped. False if there was nothing for a while.
   private func waitForMore(than sequence: UInt64) -> Bool {
     state.withLock { $0.isCalled = false }
     let waiting = Task { [self] in
@@ -247,7 +297,10 @@ public final class Shipping: Sendable {
       state.withLock { $0.isCalled = true }
       state.signalAll()
     }
-    let hasMore = state.wait(timeout: Self.lookInterval) { $0.isCalled || $0.isStopping }
+    let isAwaited = state.withLock { !$0.waiters.isEmpty }
+    let hasMore = state.wait(timeout: isAwaited ? Self.askInterval : Self.lookInterval) {
+      $0.isCalled || $0.isStopping || (!isAwaited && !$0.waiters.isEmpty)
+    }
     waiting.cancel()
     if log.tail.end != nil { end(nil) }
     return hasMore
@@ -317,7 +370,7 @@ extension EventStore {
     let mark = try writerMark(objects)
     if log.replica != mark { try log.setReplica(mark) }
     let shipper = Shipper(log, to: carrier, as: mark.member)
-    let shipping = Shipping(log, to: carrier)
+    let shipping = Shipping(log, to: carrier, as: mark.member)
     // What is wrong with the carrier's end is the caller's to know, and not only to be read in the status.
     let step = try shipper.step()
     if case .trouble(let error) = step { throw .carrier(error, carrier.name) }

@@ -23,9 +23,13 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
         logreplay replicate STORE file:/place             ships what the place lacks, and ends
         logreplay replicate file:/place STORE             follows to the end of the place; with --follow it goes on
         logreplay replicate file:/place STORE --until P   makes a new store of what is there up to a point
-        logreplay replicate STORE --status                says which part a store has, and how far its copy is
+        logreplay replicate STORE --status                says which part a store has, and how far its copies are
         logreplay replicate STORE --take-over             makes a store that follows the one that writes
         logreplay replicate STORE --rejoin                lets a store that was overtaken follow again
+        logreplay replicate file:/place --forget MEMBER   removes a copy whose machine is gone from those that --status lists
+
+      --status and --forget take a store or a URL. With --dry-run a command looks at both sides, says what it would do, and \
+      changes nothing. An erasure waits until every copy has carried it out, or is forgotten.
 
       Without --within a command waits for as long as it takes. --rejoin writes what only that store has to a file of event lines beside \
       it, moves its folder aside, and follows; import from that file into the writer what still holds.
@@ -51,7 +55,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   @Option(help: "The point at which a new store ends; see POINTS below.")
   var until: String?
 
-  @Flag(help: "Only say which part the store has, and how far its copy is.")
+  @Flag(help: "Only say which part the store has, and how far its copies are.")
   var status = false
 
   @Flag(help: "Make a store that follows the one that writes.")
@@ -59,6 +63,12 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
 
   @Flag(help: "Let a store that was overtaken follow again.")
   var rejoin = false
+
+  @Option(help: "A member that --status lists, and whose machine is gone for ever.")
+  var forget: String?
+
+  @Flag(help: "Say what would be done, and change nothing.")
+  var dryRun = false
 
   @Option(help: "How long to wait for the place, such as 30s or 5m. Default: no limit.")
   var within: String?
@@ -69,20 +79,23 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   func perform() throws {
     try output.refuse(.csv)
     let limit = try within.map { text throws(CommandFailure) in try lengthOfTime(text, of: "--within") }
+    let tasks = [status, takeOver, rejoin, forget != nil].count(where: \.self)
     switch (CarrierName.isOne(from), to.map(CarrierName.isOne)) {
-    case (false, nil) where [status, takeOver, rejoin].count(where: \.self) == 1 && !follow && until == nil:
+    case (let isPlace, nil) where tasks == 1 && !follow && until == nil && !(isPlace && (takeOver || rejoin)):
       if status {
-        try printStatus()
+        if isPlace { try printMembers() } else { try printStatus() }
+      } else if let forget {
+        try forgetMember(forget, isPlace: isPlace)
       } else if takeOver {
-        try becomeWriter(within: limit)
+        if dryRun { try planTakeover() } else { try becomeWriter(within: limit) }
       } else {
-        try followAgain()
+        if dryRun { try planRejoin() } else { try followAgain() }
       }
-    case (false, true?) where !(status || takeOver || rejoin) && until == nil:
-      try ship(to: to!, within: limit)
-    case (true, false?) where !(status || takeOver || rejoin) && until != nil && !follow: try restore(to: to!)
-    case (true, false?) where !(status || takeOver || rejoin) && until == nil:
-      try follow(to: to!, within: limit)
+    case (false, true?) where tasks == 0 && until == nil:
+      if dryRun { try planShipping(to: to!) } else { try ship(to: to!, within: limit) }
+    case (true, false?) where tasks == 0 && until != nil && !follow: try restore(to: to!)
+    case (true, false?) where tasks == 0 && until == nil:
+      if dryRun { try planFollowing(to: to!) } else { try follow(to: to!, within: limit) }
     case (false, false?):
       throw CommandFailure(
         ExitStatus.usage, "neither of the two is a URL, so that both are stores", at: to ?? "",
@@ -91,11 +104,12 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       throw CommandFailure(
         ExitStatus.usage, "these arguments and options do not go together",
         next:
-          "give a store and a URL, a URL and a folder, or a store with --status, --take-over or --rejoin")
+          "give a store and a URL, a URL and a folder, or a store with --status, --take-over, --rejoin or --forget"
+      )
     }
   }
 
-  private func write(_ report: ReplicaReport, _ sentence: String) throws {
+  func write(_ report: ReplicaReport, _ sentence: String) throws {
     var writer = OutputWriter()
     if output.format.isJSON {
       writer.bytes += report.json + [UInt8(ascii: "\n")]
@@ -105,7 +119,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     try writer.flush()
   }
 
-  private func failing<Result>(
+  func failing<Result>(
     at path: String, _ body: () throws(StoreError) -> Result
   ) throws(CommandFailure) -> Result {
     do throws(StoreError) { return try body() } catch { throw CommandFailure(replica: error, path) }
@@ -124,7 +138,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       let status = shipping.status
       bar.update(status.position.sequence, of: store.head.sequence)
       if let failure = status.failure { throw CommandFailure(replica: failure, from) }
-      if status.lag == 0, !status.holdsErased, !follow { break }
+      if status.lag == 0, !status.holdsErased, shipping.isSettled, !follow { break }
       try checkTime(deadline, status.trouble.map { "\($0.what)" })
       pauseBriefly()
     }
@@ -134,6 +148,11 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       ReplicaReport(
         store: store.id, part: "writer", place: carrier.name, position: status.position, lag: status.lag),
       "events up to \(status.position.sequence) are in \(PeopleText.printable(carrier.name))")
+    if !status.membersHoldingErased.isEmpty {
+      Terminal.note(
+        "members that have not said yet that they have erased what this store has: "
+          + status.membersHoldingErased.joined(separator: ", "))
+    }
     try failing(at: from) { () throws(StoreError) in try store.closeBlocking() }
   }
 
@@ -160,7 +179,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       "\(PeopleText.printable(path)) has the events up to \(end.head.sequence)")
   }
 
-  /// Takes what a place has into a folder.
+  /// Takes what a place has into a folder, and leaves the note of it there.
   private func copy(
     _ carrier: any Carrier, to path: String, within limit: Duration?
   ) throws -> (id: String, head: LogPosition, member: String) {
@@ -177,11 +196,14 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     let bar = ProgressBar("replicate", unit: "M events/s")
     let deadline = limit.map { MonotonicTime.now().advanced(by: $0) }
     let follower = store.follower(from: carrier)
+    var notes = NoteKeeper(store.log, in: carrier, as: .follower, member)
     var saysCurrent = false
     while true {
       var trouble: String?
       do throws(StoreError) {
-        if try follower.step() {
+        let hasTaken = try follower.step()
+        notes.keep()
+        if hasTaken {
           bar.update(store.head.sequence, of: max(last, store.head.sequence))
           continue
         }
@@ -200,6 +222,13 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       carrier.waitForObject(follower.nextNumber, within: .milliseconds(200))
     }
     bar.finish()
+    try failing(at: path) { () throws(StoreError) in try store.log.syncBuffered() }
+    notes.keep(isLast: true)
+    if let trouble = notes.trouble {
+      Terminal.note(
+        "the place does not take the note of how far this copy is, so that an erasure cannot know it: "
+          + PeopleText.printable(trouble.what))
+    }
     let head = store.head
     try failing(at: path) { () throws(StoreError) in try store.closeBlocking() }
     return (store.id, head, "\(member)")
@@ -208,6 +237,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   private func restore(to path: String) throws {
     let carrier = try CarrierName.carrier(from)
     let point = try point()
+    if dryRun { return try planRestore(carrier, point, to: path) }
     let bar = ProgressBar("replicate", unit: "M events/s")
     let receipt: RestoreReceipt
     do throws(StoreError) {
@@ -215,10 +245,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
         bar.update($0, of: $1)
       }
     } catch {
-      if case .invalid(let what, let next) = error {
-        throw CommandFailure(ExitStatus.usage, what, at: until ?? path, next: next)
-      }
-      throw CommandFailure(replica: error, path)
+      throw CommandFailure(restoring: error, at: until ?? path)
     }
     bar.finish()
     try write(
@@ -250,21 +277,59 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     let opened = try OpenedStore.open(from)
     defer { try? opened.store.closeBlocking() }
     let part = StorePart(of: opened.log)
+    let members = part.flatMap { try? CopyList(in: try CarrierName.carrier($0.mark.carrier)) }
     var writer = OutputWriter()
     if output.format.isJSON {
       var line = JSONLine.document()
       line.field("uuid", opened.store.id)
       line.field("last", opened.store.head.sequence)
       if let part { line.raw("replica", part.json) }
+      if let members { line.array("members", members.json) }
       writer.bytes += line.finish() + [UInt8(ascii: "\n")]
     } else {
       writer.bytes += "the store \(part?.text ?? "has no copies that follow it")\n".utf8
+      if let members { writer.bytes += members.text(PeopleText(zone: output.zone, isColored: false)).utf8 }
     }
     try writer.flush()
   }
 
+  /// What a place has, and who has copies of it.
+  private func printMembers() throws {
+    let carrier = try CarrierName.carrier(from)
+    let (end, members) = try failing(at: from) { () throws(StoreError) in
+      (try CarrierLog(carrier, of: nil).end(), try CopyList(in: carrier))
+    }
+    var writer = OutputWriter()
+    if output.format.isJSON {
+      var line = JSONLine.document()
+      line.field("place", carrier.name)
+      line.field("last", end.sequence)
+      line.field("chain", LogPosition.hex(end.chain))
+      line.array("members", members.json)
+      writer.bytes += line.finish() + [UInt8(ascii: "\n")]
+    } else {
+      writer.bytes += "\(PeopleText.printable(carrier.name)) has the events up to \(end.sequence)\n".utf8
+      writer.bytes += members.text(PeopleText(zone: output.zone, isColored: false)).utf8
+    }
+    try writer.flush()
+  }
+
+  private func forgetMember(_ member: String, isPlace: Bool) throws {
+    let place = isPlace ? from : try part()?.carrier
+    guard let place else { throw CommandFailure.noCopies(from) }
+    let carrier = try CarrierName.carrier(place)
+    try failing(at: place) { () throws(StoreError) in
+      if dryRun {
+        guard try CopyList(in: carrier).has(member) else { throw CopyList.unknown(member, carrier) }
+      } else {
+        try EventStore.forget(member, in: carrier)
+      }
+    }
+    Terminal.note(dryRun ? "the member \(member) would be forgotten" : "the member \(member) is forgotten")
+  }
+
   /// What the store's folder says of its part.
-  private func part() throws -> ReplicaMark? {
+  func part() throws -> ReplicaMark? {
     let reader: OpenedStore
     do throws(CommandFailure) { reader = try OpenedStore.open(from) } catch {
       // A rejoin that was ended in the middle.
@@ -280,10 +345,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   }
 
   private func followAgain() throws {
-    guard let mark = try part() else {
-      throw CommandFailure(
-        ExitStatus.usage, "the store has no copies", at: from, next: "follow a place into a new folder")
-    }
+    guard let mark = try part() else { throw CommandFailure.noCopies(from) }
     let carrier = try CarrierName.carrier(mark.carrier)
     var lines: String?
     let receipt = try failing(at: from) { () throws(StoreError) in
@@ -317,9 +379,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
 
   private func becomeWriter(within limit: Duration?) throws {
     guard let mark = try part(), mark.role == .follower else {
-      throw CommandFailure(
-        ExitStatus.usage, "the store does not follow", at: from,
-        next: "follow the place first: logreplay replicate URL STORE")
+      throw CommandFailure.notFollowing(from)
     }
     let carrier = try CarrierName.carrier(mark.carrier)
     let store = try failing(at: from) { () throws(StoreError) in
@@ -344,5 +404,23 @@ extension CommandFailure {
     self.init(error)
     if place.isEmpty { place = path }
     if case .invalid = error { code = ExitStatus.usage }
+  }
+
+  /// An error of a restore: what is wrong with the point is wrong with the arguments.
+  init(restoring error: StoreError, at place: String) {
+    self.init(replica: error, place)
+    guard case .invalid(let what, let next) = error else { return }
+    self = CommandFailure(ExitStatus.usage, what, at: place, next: next)
+  }
+
+  static func notFollowing(_ path: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.usage, "the store does not follow", at: path,
+      next: "follow the place first: logreplay replicate URL STORE")
+  }
+
+  static func noCopies(_ path: String) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.usage, "the store has no copies", at: path, next: "follow a place into a new folder")
   }
 }

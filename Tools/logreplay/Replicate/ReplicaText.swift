@@ -17,6 +17,8 @@ struct ReplicaReport {
   /// Where what only this store had was moved to, and the file with those events.
   var aside: String?
   var lines: String?
+  /// Whether nothing was done.
+  var isDryRun = false
 
   var json: [UInt8] {
     var line = JSONLine.document()
@@ -30,12 +32,13 @@ struct ReplicaReport {
     if let origin { line.field("origin", origin) }
     if let aside { line.field("aside", aside) }
     if let lines { line.field("lines", lines) }
+    if isDryRun { line.field("dryRun", true) }
     return line.finish()
   }
 
   func text(_ sentence: String) -> String {
     var text = sentence
-    if let lag, lag > 0 { text += "; \(counted(lag, "event")) to come" }
+    if let lag, lag > 0, !isDryRun { text += "; \(counted(lag, "event")) to come" }
     return text + "\n"
   }
 }

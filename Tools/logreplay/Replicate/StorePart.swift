@@ -42,19 +42,28 @@ struct StorePart {
   private static func other(_ log: Log, _ mark: ReplicaMark, _ objects: CarrierLog) throws(StoreError)
     -> Other
   {
-    let number = try objects.lastNumber()
-    guard number > 0, let last = try objects.object(number) else { return .unknown("where nothing is") }
+    guard let last = try objects.lastObject() else { return .unknown("where nothing is") }
     let (end, head) = (last.end, log.mark.sequence)
-    if mark.role == .writer, last.header.writer != mark.member {
-      return .overtaken("the member \(last.header.writer) writes there now")
-    }
-    if end.sequence <= head, try log.chain(after: end.sequence) != end.chain {
-      return .overtaken("there are other events than here up to \(end.sequence)")
-    }
+    if let problem = try problem(log, mark, last) { return .overtaken(problem) }
     if mark.role == .follower, end.sequence < head {
       return .overtaken("it ends at \(end.sequence), and has lost what this store has from there")
     }
     return .lag(max(end.sequence, head) - min(end.sequence, head))
+  }
+
+  /// Why a store with a mark cannot go on after an object as it is; nil if it can.
+  static func problem(_ log: Log, _ mark: ReplicaMark?, _ last: WireObject) throws(StoreError) -> String? {
+    let (end, head) = (last.end, log.mark.sequence)
+    if mark?.role != .follower, last.header.writer != mark?.member {
+      return "the member \(last.header.writer) writes there now"
+    }
+    if end.sequence <= head, try log.chain(after: end.sequence) != end.chain {
+      return "there are other events than here up to \(end.sequence)"
+    }
+    if mark?.role != .follower, end.sequence > head {
+      return "it has events up to \(end.sequence), and this store was put back to \(head)"
+    }
+    return nil
   }
 
   /// The part as programs read it.

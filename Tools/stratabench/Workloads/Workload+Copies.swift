@@ -149,8 +149,11 @@ private final class DroppingCarrier: Carrier {
   let name = "dropping:"
   func prove() throws(CarrierError) {}
   func put(_ objects: [CarrierObject]) -> CarrierAnswer { .stored }
-  func object(_ number: UInt64) throws(CarrierError) -> [UInt8]? { nil }
+  func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? { nil }
   func extent() throws(CarrierError) -> CarrierExtent { CarrierExtent(of: []) }
   func replaceObject(_ object: CarrierObject) throws(CarrierError) {}
   func waitForObject(_ number: UInt64, within interval: Duration) {}
+  func notes() throws(CarrierError) -> [CarrierNote] { [] }
+  func setNote(_ note: CarrierNote) throws(CarrierError) {}
+  func removeNote(of member: String) throws(CarrierError) {}
 }

@@ -1,0 +1,93 @@
+// The members of a store, as their notes in a carrier say.
+
+internal import StrataBase
+public import StrataEvents
+package import StrataLog
+
+/// A machine with a copy of a store, as it last said of itself where the copies are.
+public struct StoreMember: Sendable, Equatable {
+  /// The name that `forget` takes.
+  public var id: String
+  /// What the note says; nil if it cannot be read, as that of a later version.
+  public var state: State?
+
+  /// How far a member is.
+  public struct State: Sendable, Equatable {
+    /// Whether it wrote when it said so. One that was overtaken since says nothing more.
+    public var isWriter: Bool
+    /// The end of what it has on disk.
+    public var position: LogPosition
+    /// Every order to erase up to this sequence was carried out in its store.
+    public var erasedThrough: UInt64
+    /// When it said so, by its own clock.
+    public var time: Timestamp
+
+    init(_ note: MemberNote) {
+      isWriter = note.part == .writer
+      position = LogPosition(sequence: note.sequence, chain: note.chain)
+      erasedThrough = note.erasedThrough
+      time = Timestamp(nanoseconds: note.time)
+    }
+  }
+
+  init(_ note: CarrierNote, of storeID: StoreID?) {
+    id = note.member
+    state = note.bytes.withUnsafeBytes { MemberNote(decoding: $0) }
+      .flatMap { found in
+        let isOwn = found.member.description == note.member && found.storeID == storeID ?? found.storeID
+        return isOwn ? State(found) : nil
+      }
+  }
+
+  /// Whether the member may hold content that an order up to a sequence erases.
+  func mayHold(erasedThrough sequence: UInt64) -> Bool { state.map { $0.erasedThrough < sequence } ?? true }
+}
+
+extension EventStore {
+  /// The machines that have said in a carrier that they have a copy, in the order of their ids.
+  ///
+  /// A member says so when it begins to ship or to follow, once it has carried out an order to erase, and at most once a
+  /// minute while it takes events. One that is not allowed to write into the carrier cannot say anything.
+  ///
+  /// - Throws: `carrierUnavailable` if the carrier does not answer.
+  public static func members(of carrier: any Carrier) async throws -> [StoreMember] {
+    let thread = StoreOptions().machine.thread("strata-members")
+    let result = await thread.result { () throws(StoreError) in try members(in: carrier) }
+    return try result.get()
+  }
+
+  /// The members. Blocks.
+  package static func members(in carrier: any Carrier) throws(StoreError) -> [StoreMember] {
+    try CarrierLog(carrier, of: nil).members()
+  }
+
+  /// Removes what a member said of itself: its machine is gone for ever, with everything that was on it.
+  ///
+  /// An erasure waits for each member and names it until then. A member that is there after all says so again.
+  ///
+  /// - Throws: `notFound` if there is no such member; `carrierUnavailable` if the carrier does not answer.
+  public static func forget(_ member: String, of carrier: any Carrier) async throws {
+    let thread = StoreOptions().machine.thread("strata-forget")
+    let result = await thread.result { () throws(StoreError) in try forget(member, in: carrier) }
+    try result.get()
+  }
+
+  /// Forgets a member. Blocks.
+  package static func forget(_ member: String, in carrier: any Carrier) throws(StoreError) {
+    let objects = CarrierLog(carrier, of: nil)
+    guard try objects.members().contains(where: { $0.id == member }) else {
+      throw .replica(
+        .notFound, place: carrier.name, what: "there is no member \(member)",
+        next: "name one that --status lists, or EventStore.members(of:)")
+    }
+    try objects.asStoreError { () throws(CarrierError) in try carrier.removeNote(of: member) }
+  }
+}
+
+extension CarrierLog {
+  func members() throws(StoreError) -> [StoreMember] {
+    try asStoreError { () throws(CarrierError) in try carrier.notes() }
+      .map { StoreMember($0, of: storeID) }
+      .sorted { $0.id < $1.id }
+  }
+}

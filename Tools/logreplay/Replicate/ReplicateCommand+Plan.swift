@@ -1,0 +1,123 @@
+// `replicate --dry-run`: what a command would do, from what both sides have now.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+internal import StrataReplica
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension ReplicateCommand {
+  private func write(
+    plan sentence: String, of store: StoreID, as part: String, _ carrier: any Carrier, to end: LogPosition,
+    lag: UInt64? = nil
+  ) throws {
+    try write(
+      ReplicaReport(
+        store: store.description, part: part, place: carrier.name, position: end, lag: lag, isDryRun: true),
+      sentence)
+  }
+
+  func planShipping(to place: String) throws {
+    let carrier = try CarrierName.carrier(place)
+    let opened = try OpenedStore.open(from)
+    defer { try? opened.store.closeBlocking() }
+    let log = opened.log
+    let lag = try failing(at: from) { () throws(StoreError) in
+      if let refusal = log.replica?.refusal { throw refusal }
+      guard let last = try CarrierLog(carrier, of: log.storeID).lastObject() else { return log.mark.sequence }
+      if let problem = try StorePart.problem(log, log.replica, last) {
+        throw .replica(
+          .fenced, place: carrier.name, what: problem,
+          next:
+            "ship to an empty place; a store that was overtaken can rejoin: logreplay replicate STORE --rejoin"
+        )
+      }
+      return log.mark.sequence - last.end.sequence
+    }
+    try write(
+      plan: "\(counted(lag, "event")) would be shipped to \(PeopleText.printable(carrier.name))",
+      of: log.storeID, as: "writer", carrier, to: opened.store.head, lag: lag)
+  }
+
+  func planFollowing(to path: String) throws {
+    let carrier = try CarrierName.carrier(from)
+    let last = try failing(at: from) { () throws(StoreError) in
+      guard let last = try CarrierLog(carrier, of: nil).lastObject() else {
+        throw StoreError.nothingThere(carrier.name)
+      }
+      return last
+    }
+    let (end, storeID) = (last.end, last.header.storeID)
+    var head: UInt64 = 0
+    if FileManager.default.fileExists(atPath: path) {
+      let opened = try OpenedStore.open(path)
+      defer { try? opened.store.closeBlocking() }
+      guard let mark = opened.log.replica, mark.role == .follower, mark.storeID == storeID else {
+        throw CommandFailure(
+          ExitStatus.usage, "a store that does not follow this place is there", at: path,
+          next: "choose a folder that is not there yet")
+      }
+      head = opened.store.head.sequence
+    }
+    let lag = end.sequence - min(head, end.sequence)
+    try write(
+      plan: "\(PeopleText.printable(path)) would take \(counted(lag, "event")), up to \(end.sequence)",
+      of: storeID, as: "follower", carrier, to: LogPosition(sequence: end.sequence, chain: end.chain),
+      lag: lag)
+  }
+
+  func planRestore(_ carrier: any Carrier, _ point: LogPoint, to path: String) throws {
+    let end: (storeID: StoreID, position: LogPosition)
+    do throws(StoreError) { end = try CarrierPoint(carrier).resolve(point) } catch {
+      throw CommandFailure(restoring: error, at: until ?? path)
+    }
+    if FileManager.default.fileExists(atPath: path),
+      try FileManager.default.contentsOfDirectory(atPath: path).isEmpty == false
+    {
+      throw CommandFailure(
+        ExitStatus.usage, "the folder is not empty", at: path, next: "choose a folder that is not there yet")
+    }
+    try write(
+      plan:
+        "\(PeopleText.printable(path)) would be a new store with the events up to \(end.position.sequence)",
+      of: end.storeID, as: "fork", carrier, to: end.position)
+  }
+
+  func planTakeover() throws {
+    let opened = try OpenedStore.open(from)
+    defer { try? opened.store.closeBlocking() }
+    guard let mark = opened.log.replica, mark.role == .follower else {
+      throw CommandFailure.notFollowing(from)
+    }
+    let carrier = try CarrierName.carrier(mark.carrier)
+    let end = try failing(at: from) { () throws(StoreError) in
+      try CarrierLog(carrier, of: opened.log.storeID).end()
+    }
+    let lag = end.sequence - min(opened.store.head.sequence, end.sequence)
+    try write(
+      plan: "the store would take \(counted(lag, "event")), and write after sequence \(end.sequence)",
+      of: opened.log.storeID, as: "writer", carrier,
+      to: LogPosition(sequence: end.sequence, chain: end.chain), lag: lag)
+  }
+
+  func planRejoin() throws {
+    let opened = try OpenedStore.open(from)
+    defer { try? opened.store.closeBlocking() }
+    guard let mark = opened.log.replica else { throw CommandFailure.noCopies(from) }
+    let carrier = try CarrierName.carrier(mark.carrier)
+    let common = try failing(at: from) { () throws(StoreError) in
+      try EventStore.rejoinPoint(of: opened.log, in: carrier)
+    }
+    let own = opened.store.head.sequence - common.sequence
+    let sentence =
+      own == 0
+      ? "the store would follow again where it is"
+      : "the folder would be moved aside with \(counted(own, "event")) that only it has, and a new copy made there"
+    try write(plan: sentence, of: opened.log.storeID, as: "follower", carrier, to: common, lag: own)
+  }
+}
