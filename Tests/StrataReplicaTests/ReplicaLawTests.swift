@@ -21,7 +21,7 @@ internal import Testing
   func `what was called replicated is on every member, in one order, whatever the carrier in memory does`(
     part: Int
   ) throws {
-    var (takeovers, powerCuts) = (0, 0)
+    var (takeovers, powerCuts, segments) = (0, 0, 0)
     for seed in Self.seeds(part) {
       let carrier = MemoryCarrier()
       var schedule = try ReplicaSchedule(seed: seed, carrier: carrier) { isOn in
@@ -33,8 +33,9 @@ internal import Testing
       }
       takeovers += schedule.takeovers
       powerCuts += schedule.powerCuts
+      segments += schedule.segments
     }
-    #expect(takeovers > 0 && powerCuts > 0)
+    #expect(takeovers > 0 && powerCuts > 0 && segments > 0)
   }
 
   @Test(arguments: 0..<parts)
@@ -53,7 +54,7 @@ internal import Testing
 }
 
 /// A folder on a disk that loses power between two calls, and refuses some calls.
-final class FailingFolder: Carrier {
+final class FailingFolder: CarrierFiles {
   private struct State {
     var disk = SimulatedDisk()
     var random: SeededGenerator
@@ -105,7 +106,21 @@ final class FailingFolder: Carrier {
   func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try folder().hasObject(number) }
   func replaceObject(_ object: CarrierObject) throws(CarrierError) { try folder().replaceObject(object) }
   func waitForObject(_ number: UInt64, within interval: Duration) {}
-  func notes() throws(CarrierError) -> [CarrierNote] { try folder().notes() }
-  func setNote(_ note: CarrierNote) throws(CarrierError) { try folder().setNote(note) }
-  func removeNote(of member: String) throws(CarrierError) { try folder().removeNote(of: member) }
+  func createFile(_ name: String, _ bytes: [UInt8]) -> CarrierAnswer { folder().createFile(name, bytes) }
+  func replaceFile(_ name: String, _ bytes: [UInt8]) throws(CarrierError) {
+    try folder().replaceFile(name, bytes)
+  }
+  func replaceFile(
+    _ name: String, size: Int64,
+    from read: (UnsafeMutableRawBufferPointer, _ offset: Int64) throws(CarrierError) -> Void
+  ) throws(CarrierError) { try folder().replaceFile(name, size: size, from: read) }
+  func readFile(
+    _ name: String, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(CarrierError) -> Int? { try folder().readFile(name, at: offset, into: buffer) }
+  func fileNames(in folder: String) throws(CarrierError) -> [String] {
+    try self.folder().fileNames(in: folder)
+  }
+  func removeFiles(_ names: [String], in folder: String) throws(CarrierError) {
+    try self.folder().removeFiles(names, in: folder)
+  }
 }

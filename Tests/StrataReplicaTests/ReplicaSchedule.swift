@@ -20,6 +20,8 @@ final class ReplicaMachine {
   var disk = SimulatedDisk()
   var store: EventStore?
   var work = Work.none
+  /// What puts whole segments, where it writes.
+  var segments: SegmentShipping?
   var trouble = ""
   /// The end that is known to be in the carrier.
   var shipped: WireEnd?
@@ -49,10 +51,10 @@ struct ReplicaSchedule: ~Copyable {
   private var machines: [ReplicaMachine] = []
   /// The chain after each sequence up to which something was called replicated.
   private var promised: [UInt64: UInt64] = [:]
-  /// What was read under each number: it never changes.
-  private var seen: [UInt64: [UInt8]] = [:]
   private(set) var takeovers = 0
   private(set) var powerCuts = 0
+  /// How often objects were removed since segments hold what they held.
+  private(set) var segments = 0
 
   init(seed: UInt64, carrier: any Carrier, setFaults: @escaping (Bool) -> Void) throws {
     random = SeededGenerator(seed: seed)
@@ -66,6 +68,7 @@ struct ReplicaSchedule: ~Copyable {
     try store.log.setReplica(mark)
     writer.store = store
     writer.work = .writes(ship(store, mark.member))
+    writer.segments = SegmentShipping(store.log, carrier, as: mark.member)
     machines = [writer, ReplicaMachine(1), ReplicaMachine(2)]
   }
 
@@ -118,12 +121,26 @@ struct ReplicaSchedule: ~Copyable {
         return
       }
       try promise(shipper.end, of: machine)
+      if Int.random(in: 0..<12, using: &random) == 0 { try putSegments(of: machine, through: shipper.end) }
     case .follows(let follower):
       do throws(StoreError) { _ = try follower.step() } catch {
         machine.trouble = "\(error)"
         guard error.reason == .carrierUnavailable else { throw error }
       }
     case .none: break
+    }
+  }
+
+  /// Seals what a machine has, and puts what is sealed.
+  private mutating func putSegments(of machine: ReplicaMachine, through end: WireEnd?) throws {
+    guard let store = machine.store, let end, machine.segments != nil else { return }
+    if Bool.random(using: &random) { _ = try store.log.seal() }
+    do throws(StoreError) {
+      try machine.segments?.step(through: end.sequence) { false }
+      if try CarrierLog(carrier, of: store.log.storeID).firstNumber() > 1 { segments += 1 }
+    } catch {
+      machine.trouble = "\(error)"
+      guard error.reason == .carrierUnavailable else { throw error }
     }
   }
 
@@ -147,6 +164,7 @@ struct ReplicaSchedule: ~Copyable {
       mark.role = .writer
       try store.log.setReplica(mark)
       machine.work = .writes(ship(store, mark.member))
+      machine.segments = SegmentShipping(store.log, carrier, as: mark.member)
       takeovers += 1
       return
     }
@@ -157,6 +175,7 @@ struct ReplicaSchedule: ~Copyable {
     try? machine.store?.closeBlocking()
     machine.store = nil
     machine.work = .none
+    machine.segments = nil
     machine.shipped = nil
     machine.disk = machine.disk.crash(
       seed: random.next(), model: [.reorder, .garbage, .dropAll].randomElement(using: &random)!)
@@ -174,6 +193,7 @@ struct ReplicaSchedule: ~Copyable {
         let store = try EventStore.open(machine.disk, path: "/store", .readWrite, options: options)
         machine.store = store
         machine.work = .writes(ship(store, mark!.member))
+        machine.segments = SegmentShipping(store.log, carrier, as: mark!.member)
       case .follower, nil:
         let (store, _) = try EventStore.openFollower(
           of: carrier, machine.disk, at: "/store", options: options)

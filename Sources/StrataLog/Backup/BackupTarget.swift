@@ -57,7 +57,11 @@ final class BackupTarget {
   var isExtended: Bool
 
   /// Takes the lock of the folder, creates the folder if there is none, and reads what it holds.
-  init(_ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration) throws(StoreError) {
+  ///
+  /// - Parameter isMember: whether the folder is to be one of the copies of a store.
+  init(
+    _ fileSystem: any FileSystem, path: String, storeID: StoreID, timeout: Duration, isMember: Bool = false
+  ) throws(StoreError) {
     let layout = StoreLayout(root: path)
     try Log.checkPlace(fileSystem, layout)
     do throws(StoreError) { try fileSystem.createDirectory(layout.log) } catch {
@@ -72,7 +76,8 @@ final class BackupTarget {
         HeadFile.read(fileSystem, path: layout.head), SegmentCatalog.names(fileSystem, layout),
         fileSystem.contents(ofDirectory: layout.log)
       )
-      guard try fileSystem.kind(of: layout.replica) == nil else {
+      let hasPart = try fileSystem.kind(of: layout.replica) != nil
+      guard isMember || !hasPart else {
         throw .notAStore(
           path: path, what: "the folder holds a store that is one of several copies, and no backup")
       }

@@ -12,7 +12,9 @@ struct SegmentCheck {
   /// - Parameters:
   ///   - next: the header of the next segment, which says where this one ends.
   ///   - mark: the end, if there is no next segment.
-  func run(next: SegmentHeader?, mark: LogMark?) throws(StoreError) {
+  /// - Returns: the end of the last block.
+  @discardableResult
+  func run(next: SegmentHeader?, mark: LogMark?) throws(StoreError) -> BlockLink {
     let walk = ClosedWalk(
       file: file, header: header, name: name, size: size,
       last: next?.previousLast ?? mark?.sequence, next: next)
@@ -27,5 +29,6 @@ struct SegmentCheck {
           last: max(mark.sequence, end.lastSequence),
           what: "HEAD's durable mark is not the end of a block"))
     }
+    return outcome.end ?? BlockLink(header)
   }
 }

@@ -36,8 +36,12 @@ extension SegmentName {
     guard fileName.hasSuffix(".seg"), fileName.utf8.count == FormatLimits.segmentNameDigits + 4 else {
       return nil
     }
-    let digits = fileName.dropLast(4)
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
+    self.init(digits: fileName.dropLast(4))
+  }
+
+  /// The name whose digits these are: exactly 20, of a number from 1.
+  package init?(digits: some StringProtocol) {
+    guard digits.utf8.count == FormatLimits.segmentNameDigits, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
     else { return nil }
     self.init(first)
   }

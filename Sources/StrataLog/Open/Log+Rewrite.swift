@@ -165,6 +165,13 @@ extension Log {
   /// The closed segments, ascending.
   package var closedSegments: [SegmentName] { source.catalog.names.filter { $0 < mark.segment } }
 
+  /// A closed segment that was rewritten, open for reading: it stays as it is for as long as it is held. Nil if it was not
+  /// rewritten yet.
+  package func sealedSegment(_ segment: SegmentName) throws(StoreError) -> SegmentHandle? {
+    let handle = try source.catalog.segment(segment)
+    return handle.header.isRewritten ? handle : nil
+  }
+
   private func sizeOnDisk(of segment: SegmentName) throws(StoreError) -> UInt64 {
     let handle = try source.catalog.segment(segment)
     return try UInt64(handle.file.size())

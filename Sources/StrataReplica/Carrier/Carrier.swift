@@ -73,20 +73,20 @@ extension Carrier {
 public struct CarrierExtent: Sendable, Equatable {
   /// The largest one, 0 if there is none.
   public let last: UInt64
-  /// The smallest one before it that is not taken, which no member leaves: the object is lost.
-  public let missing: UInt64?
+  /// The numbers before it that are not taken, ascending: the first of a carrier whose first objects were removed, and what
+  /// is lost.
+  public let missing: [ClosedRange<UInt64>]
 
-  /// - Parameter numbers: the numbers that are taken, in any order, each once.
+  /// - Parameter numbers: the numbers that are taken, in any order, each once. O(n log n).
   public init(of numbers: some Collection<UInt64>) {
-    last = numbers.max() ?? 0
-    guard UInt64(numbers.count) != last else {
-      missing = nil
-      return
+    var missing: [ClosedRange<UInt64>] = []
+    var next: UInt64 = 1
+    for number in numbers.sorted() {
+      if number > next { missing.append(next...number - 1) }
+      next = number &+ 1
     }
-    let taken = Set(numbers)
-    var number: UInt64 = 1
-    while taken.contains(number) { number += 1 }
-    missing = number < last ? number : nil
+    last = next &- 1
+    self.missing = missing
   }
 }
 

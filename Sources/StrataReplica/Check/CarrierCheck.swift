@@ -8,6 +8,7 @@ package struct CarrierCheck {
   /// What was compared.
   package struct Report: Sendable, Equatable {
     package var objects: UInt64 = 0
+    package var segments: UInt64 = 0
     /// The last sequence that both have.
     package var through: UInt64 = 0
     /// How many events only the carrier has, and only the store.
@@ -46,15 +47,29 @@ package struct CarrierCheck {
     let last = try objects.lastNumber()
     guard last > 0 else { throw .nothingThere(objects.carrier.name) }
     var end = WireEnd.beginning
-    for number in 1...last {
+    let manifest = try objects.manifest()
+    for segment in manifest.map({ objects.segments?.all($0) ?? [] }) ?? [] {
+      try segment.walk { block throws(StoreError) in
+        try compare(block, segment.place, head, &report)
+        end = WireEnd(block.header)
+        progress(end.sequence, max(end.sequence, head))
+      }
+      report.segments += 1
+    }
+    var number = manifest?.firstObject ?? 1
+    while number <= last {
       guard let object = try objects.object(number, after: end.sequence) else {
         throw objects.missing(number, after: end.sequence)
       }
       try checkGoesOn(object, after: end)
-      if object.header.kind == WireKind.events { try compare(object, head, &report) }
+      if object.header.kind == WireKind.events {
+        let place = objects.place(number)
+        try compare(try object.block(in: place), place, head, &report)
+      }
       if object.end.sequence >= end.sequence { end = object.end }
-      report.objects = number
-      progress(number, last)
+      report.objects += 1
+      progress(end.sequence, max(end.sequence, head))
+      number += 1
     }
     report.through = min(end.sequence, head)
     report.ahead = end.sequence - report.through
@@ -76,11 +91,12 @@ package struct CarrierCheck {
     }
   }
 
-  private func compare(_ object: WireObject, _ head: UInt64, _ report: inout Report) throws(StoreError) {
-    let (header, place) = (object.header, objects.place(object.header.number))
-    let block = try object.block(in: place)
+  private func compare(
+    _ block: DecodedBlock, _ place: String, _ head: UInt64, _ report: inout Report
+  ) throws(StoreError) {
+    let header = block.header
     guard header.firstSequence <= head else { return }
-    let last = min(header.lastSequence, head)
+    let last = min(header.nextSequence - 1, head)
     let theirs: UInt64
     var erased: Set<UInt64> = []
     do throws(ContentProblem) {
@@ -89,7 +105,7 @@ package struct CarrierCheck {
         if event.kind == EventKind.erased { erased.insert(sequence) }
       }
     } catch {
-      throw error.storeError(in: place, at: 0, first: header.firstSequence, last: header.lastSequence)
+      throw error.storeError(in: place, at: 0, first: header.firstSequence, last: header.nextSequence - 1)
     }
     guard try log.chain(after: last) == theirs else {
       throw .replica(

@@ -154,9 +154,7 @@ public final class FolderCarrier: CarrierFiles {
     try asCarrierError { () throws(StoreError) in
       guard try fileSystem.kind(of: log) == .directory else { return CarrierExtent(of: []) }
       return CarrierExtent(
-        of: try fileSystem.contents(ofDirectory: log).compactMap { name in
-          name.utf8.count == FormatLimits.segmentNameDigits ? UInt64(name) : nil
-        })
+        of: try fileSystem.contents(ofDirectory: log).compactMap { SegmentName(digits: $0)?.firstSequence })
     }
   }
 

@@ -55,12 +55,15 @@ package final class Follower: @unchecked Sendable {
   package func step() throws(StoreError) -> Bool {
     if owesErasing { try carryOut() }
     guard log.mark.sequence < last else { return false }
+    if number == nil, let segment = try objects.segment(holding: log.mark.sequence + 1) {
+      try take(segment)
+      return true
+    }
     let number: UInt64
     if let known = self.number { number = known } else { number = try find() }
     self.number = number
     guard let object = try objects.object(number, after: log.mark.sequence) else {
-      try checkGap(at: number)
-      return false
+      return try isRemoved(number)
     }
     if let before = lastObject, object.header.kind == WireKind.events,
       object.header.writer != before.header.writer
@@ -80,7 +83,7 @@ package final class Follower: @unchecked Sendable {
   /// The object that holds the first event that the log lacks, or the one before it, which may say more.
   private func find() throws(StoreError) -> UInt64 {
     let head = log.mark.sequence
-    guard head > 0 else { return 1 }
+    guard head > 0 else { return try objects.firstNumber() }
     let number = try objects.number(holding: head, upTo: try objects.lastNumber())
     guard try objects.object(number) != nil else {
       throw .replica(
@@ -95,10 +98,22 @@ package final class Follower: @unchecked Sendable {
   /// be waited for for ever.
   private static let looksToExtent = 256
 
-  private func checkGap(at number: UInt64) throws(StoreError) {
+  /// Whether an object that is not there was one whose events are in a segment by now.
+  private func isRemoved(_ number: UInt64) throws(StoreError) -> Bool {
     looks += 1
-    guard looks % Self.looksToExtent == 1 else { return }
-    _ = try objects.lastNumber()
+    if looks % Self.looksToExtent == 1 { _ = try objects.lastNumber() }
+    guard number < (try objects.firstNumber()) else { return false }
+    self.number = nil
+    lastObject = nil
+    return true
+  }
+
+  /// Takes what the log lacks of a whole segment.
+  private func take(_ segment: CarriedSegment) throws(StoreError) {
+    try segment.walk { block throws(StoreError) in
+      guard block.header.nextSequence > log.mark.sequence + 1, log.mark.sequence < last else { return }
+      try take(block, segment.place)
+    }
   }
 
   private func take(_ object: WireObject) throws(StoreError) {
@@ -118,9 +133,14 @@ package final class Follower: @unchecked Sendable {
       else { throw diverged(place, at: header.lastSequence) }
       return
     }
-    let block = try object.block(in: place)
+    try take(try object.block(in: place), place)
+  }
+
+  /// Takes what the log lacks of a block.
+  private func take(_ block: DecodedBlock, _ place: String) throws(StoreError) {
+    let mark = log.mark
     try checkGoesOn(block, mark, place)
-    guard header.lastSequence > mark.sequence else { return }
+    guard block.header.nextSequence > mark.sequence + 1 else { return }
     let appends = try appends(of: block, after: mark, place)
     let run = try log.followingRun()
     do throws(StoreError) {

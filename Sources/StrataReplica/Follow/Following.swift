@@ -218,16 +218,22 @@ extension EventStore {
   }
 
   /// Opens the folder of a follower, and makes it one if it holds no event yet.
+  ///
+  /// - Parameter progress: called with the bytes of whole segments that were copied, and with all of them.
   package static func openFollower(
-    of carrier: any Carrier, _ fileSystem: any FileSystem, at path: String, options: StoreOptions
+    of carrier: any Carrier, _ fileSystem: any FileSystem, at path: String, options: StoreOptions,
+    progress: (UInt64, UInt64) -> Void = { _, _ in }
   ) throws(StoreError) -> (EventStore, member: StoreID) {
-    guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
-    let storeID = first.header.storeID
+    let objects = CarrierLog(carrier, of: nil)
+    guard let storeID = try objects.foundStoreID() else { throw .nothingThere(carrier.name) }
+    try seed(from: objects, fileSystem, at: path, of: storeID, options: options, progress)
     let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: storeID) {
       part, isEmpty throws(StoreError) in
       guard var mark = part else {
         guard isEmpty else { throw .notFollowing(path) }
-        return ReplicaMark(.follower, of: storeID, member: .random(), carrier: carrier.name)
+        let fresh = ReplicaMark(.follower, of: storeID, member: .random(), carrier: carrier.name)
+        announce(fresh, in: carrier)
+        return fresh
       }
       guard mark.role == .follower else { throw mark.refusal ?? .notFollowing(path) }
       guard mark.storeID == storeID else {
@@ -241,6 +247,39 @@ extension EventStore {
     }
     guard let mark = log.replica else { throw .closed }
     return (EventStore(log: log), mark.member)
+  }
+
+  /// Says that there will be a copy, before it has anything: from then on an erasure waits for it. A carrier that does not
+  /// take the note may be one that this machine must not write into.
+  private static func announce(_ mark: ReplicaMark, in carrier: any Carrier) {
+    let note = MemberNote(
+      .follower, of: mark.storeID, member: mark.member, sequence: 0, chain: 0, erasedThrough: 0,
+      time: StoreClock.system.now())
+    try? carrier.setNote(CarrierNote(member: mark.member.description, bytes: note.encoded()))
+  }
+
+  /// Copies the whole segments of a carrier into a folder that holds nothing yet: as fast as files are copied, and as well
+  /// checked as what comes later.
+  private static func seed(
+    from objects: CarrierLog, _ fileSystem: any FileSystem, at path: String, of storeID: StoreID,
+    options: StoreOptions, _ progress: (UInt64, UInt64) -> Void
+  ) throws(StoreError) {
+    guard let segments = objects.segments else { return }
+    // A manifest may be replaced while its segments are copied.
+    for _ in 0..<CarrierSegments.triesMax {
+      guard case .unfinished(let member) = try LogSeed.state(fileSystem, path: path),
+        let manifest = try segments.latest()
+      else { return }
+      let mark = ReplicaMark(
+        .follower, of: storeID, member: member ?? .random(), carrier: objects.carrier.name)
+      announce(mark, in: objects.carrier)
+      do throws(StoreError) {
+        return try LogSeed(to: fileSystem, path: path, as: mark)
+          .run(manifest.entries.map(segments.offer), timeout: options.lockTimeout, progress: progress)
+      } catch {
+        guard error.reason == .carrierUnavailable, try segments.latest() != manifest else { throw error }
+      }
+    }
   }
 }
 

@@ -93,15 +93,16 @@ extension EventStore {
 
   /// The last event that a log and the objects of its store have in common. O(log objects).
   private static func commonEnd(of log: Log, _ objects: CarrierLog) throws(StoreError) -> LogPosition {
-    var (low, high): (UInt64, UInt64) = (0, try objects.lastNumber())
-    var common = LogPosition(sequence: 0, chain: 0)
+    let first = try objects.firstNumber()
+    var (low, high) = (first - 1, try objects.lastNumber())
+    var common = try commonEnd(of: log, before: first, objects)
     while low < high {
       let middle = low + (high - low + 1) / 2
       guard let object = try objects.object(middle) else { throw objects.missing(middle) }
       let end = object.end
       if end.sequence <= log.mark.sequence, try log.chain(after: end.sequence) == end.chain {
         low = middle
-        common = LogPosition(sequence: end.sequence, chain: end.chain)
+        if end.sequence > common.sequence { common = LogPosition(sequence: end.sequence, chain: end.chain) }
       } else {
         high = middle - 1
       }
@@ -119,6 +120,31 @@ extension EventStore {
         in: objects.place(low + 1), at: 0, first: next.header.firstSequence, last: next.header.lastSequence)
     }
     return LogPosition(sequence: head.sequence, chain: head.chain)
+  }
+
+  /// The last end of a segment's block that a log has too, if there are segments in place of objects.
+  private static func commonEnd(
+    of log: Log, before first: UInt64, _ objects: CarrierLog
+  ) throws(StoreError) -> LogPosition {
+    var common = LogPosition(sequence: 0, chain: 0)
+    guard first > 1, let manifest = try objects.manifest() else { return common }
+    func isOwn(_ sequence: UInt64, _ chain: UInt64) throws(StoreError) -> Bool {
+      guard sequence <= log.mark.sequence else { return false }
+      return try log.chain(after: sequence) == chain
+    }
+    for entry in manifest.entries {
+      guard try isOwn(entry.last, entry.chain) else {
+        try objects.segments?.offer(entry).walk(of: log.storeID) { block throws(StoreError) in
+          let end = WireEnd(block.header)
+          if try isOwn(end.sequence, end.chain) {
+            common = LogPosition(sequence: end.sequence, chain: end.chain)
+          }
+        }
+        return common
+      }
+      common = LogPosition(sequence: entry.last, chain: entry.chain)
+    }
+    return common
   }
 
   private static func freePath(_ fileSystem: any FileSystem, _ root: String) throws(StoreError) -> String {

@@ -88,8 +88,10 @@ package struct CarrierPoint {
   private let storeID: StoreID
 
   package init(_ carrier: any Carrier) throws(StoreError) {
-    guard let first = try CarrierLog(carrier, of: nil).object(1) else { throw .nothingThere(carrier.name) }
-    storeID = first.header.storeID
+    guard let found = try CarrierLog(carrier, of: nil).foundStoreID() else {
+      throw .nothingThere(carrier.name)
+    }
+    storeID = found
     objects = CarrierLog(carrier, of: storeID)
   }
 
@@ -119,17 +121,14 @@ package struct CarrierPoint {
   private func end(at sequence: UInt64, last: UInt64) throws(StoreError) -> LogPosition {
     guard sequence > 0 else { return LogPosition(sequence: 0, chain: 0) }
     guard sequence <= last else { throw .position(.beyondEnd(sequence: sequence, last: last)) }
-    let number = try objects.number(holding: sequence, upTo: try objects.lastNumber())
-    guard let object = try objects.object(number) else { throw objects.missing(number) }
-    let block = try object.block(in: objects.place(number))
+    let (block, place) = try block(holding: sequence)
     let chains: [UInt64: UInt64]
     do throws(ContentProblem) { chains = try block.chainsAfterAppends() } catch {
       throw error.storeError(
-        in: objects.place(number), at: 0, first: object.header.firstSequence,
-        last: object.header.lastSequence)
+        in: place, at: 0, first: block.header.firstSequence, last: block.header.nextSequence - 1)
     }
     guard let chain = chains[sequence] else {
-      let next = chains.keys.filter { $0 > sequence }.min() ?? object.header.lastSequence
+      let next = chains.keys.filter { $0 > sequence }.min() ?? block.header.nextSequence - 1
       throw .invalid(
         what: "sequence \(sequence) is inside an append, which ends at \(next)",
         next: "name \(next), or the last sequence of an append before it")
@@ -137,25 +136,36 @@ package struct CarrierPoint {
     return LogPosition(sequence: sequence, chain: chain)
   }
 
-  /// The end of the last append whose own time is not later. O(objects).
+  /// The block that holds a sequence, and what messages call the place of it.
+  private func block(holding sequence: UInt64) throws(StoreError) -> (DecodedBlock, place: String) {
+    if let segment = try objects.segment(holding: sequence) {
+      var found: DecodedBlock?
+      try segment.walk { block in
+        if (block.header.firstSequence..<block.header.nextSequence).contains(sequence) { found = block }
+      }
+      guard let found else { throw segment.offer.lacks(sequence) }
+      return (found, segment.place)
+    }
+    let number = try objects.number(holding: sequence, upTo: try objects.lastNumber())
+    guard let object = try objects.object(number) else { throw objects.missing(number) }
+    return (try object.block(in: objects.place(number)), objects.place(number))
+  }
+
+  /// The end of the last append whose own time is not later. O(events).
   private func end(notLaterThan time: Int64) throws(StoreError) -> UInt64 {
     var found: UInt64 = 0
-    for number in 1...(try objects.lastNumber()) {
-      guard let object = try objects.object(number, after: found) else { throw objects.missing(number) }
-      let place = objects.place(number)
-      guard object.header.kind == WireKind.events else { continue }
-      if object.header.lastTime <= time {
-        found = object.header.lastSequence
-        continue
+    try objects.forEachBlock { block, place throws(StoreError) in
+      if block.header.lastTime <= time {
+        found = max(found, block.header.nextSequence - 1)
+        return
       }
-      let block = try object.block(in: place)
       do throws(ContentProblem) {
         try block.forEachAppend { append, first throws(ContentProblem) in
-          if append.ownTime <= time { found = first + UInt64(append.eventCount) - 1 }
+          if append.ownTime <= time { found = max(found, first + UInt64(append.eventCount) - 1) }
         }
       } catch {
         throw error.storeError(
-          in: place, at: 0, first: object.header.firstSequence, last: object.header.lastSequence)
+          in: place, at: 0, first: block.header.firstSequence, last: block.header.nextSequence - 1)
       }
     }
     return found

@@ -100,7 +100,7 @@ package final class Shipper: @unchecked Sendable {
       guard pending.isEmpty, let end else { return }
       let number = nextNumber
       let found = try carrier { () throws(StoreError) in try objects.object(number, after: end.sequence) }
-      if let found { try accept(found) }
+      if let found { try accept(found) } else { try checkKept(from: number) }
     } catch {
       // What a carrier does not answer is asked again.
       guard case .store(let error) = error else { return }
@@ -235,6 +235,7 @@ package final class Shipper: @unchecked Sendable {
   private func put() throws(Trouble) -> Step {
     hasBacklog = pending.count == limits.window
     let answer = objects.carrier.put(pending.map(\.carried))
+    try checkKept(from: nextNumber)
     switch answer {
     case .stored:
       pass(pending.count)
@@ -247,6 +248,21 @@ package final class Shipper: @unchecked Sendable {
       case .unknown(let error), .refused(let error): return .trouble(error)
       }
     }
+  }
+
+  /// A number is free again once its object was removed, and a writer that slept for so long wins it: what it has put is not
+  /// in the log of the others. Objects are removed only after a manifest says so.
+  private func checkKept(from number: UInt64) throws(Trouble) {
+    do throws(Trouble) {
+      let first = try carrier { () throws(StoreError) in try objects.firstNumber() }
+      guard first > number else { return }
+    } catch {
+      // What was put may be there, and may count.
+      isDoubtful = !pending.isEmpty
+      throw error
+    }
+    throw .store(
+      overtaken("other members have gone on, and the objects from \(number) on were removed since"))
   }
 
   /// Counts the first of the pending objects as stored.
@@ -265,6 +281,7 @@ package final class Shipper: @unchecked Sendable {
       let found = try carrier({ () throws(StoreError) in try objects.object(number, after: end!.sequence) })
     else {
       isDoubtful = true
+      try checkKept(from: number)
       return false
     }
     try confirm(found)

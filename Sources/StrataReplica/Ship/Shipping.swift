@@ -21,6 +21,9 @@ public final class Shipping: Sendable {
     public var membersHoldingErased: [String]
     /// Why the last try did not succeed; nil if it did. It is tried again.
     public var trouble: CarrierError?
+    /// Why the last try to put whole segments beside the objects did not succeed; nil if it did. It is tried again, and
+    /// nothing is lost meanwhile: objects stay.
+    public var segmentTrouble: StoreError?
     /// Why nothing more is shipped; nil while it goes on.
     public var failure: StoreError?
   }
@@ -42,8 +45,13 @@ public final class Shipping: Sendable {
     var isSettled = false
     var trouble: CarrierError?
     var failure: StoreError?
-    var isEnded = false
     var isStopping = false
+    /// What the last step for whole segments has found; both are as if there were none in a carrier that keeps none.
+    var segmentsErasedCount: UInt64 = .max
+    var segmentsThrough: UInt64?
+    var segmentTrouble: StoreError?
+    /// Whether somebody waits for what segments hold.
+    var isHurried = false
     /// Set when there may be something to ship.
     var isCalled = false
     var waiters = WaitList<Wish, Void>()
@@ -51,9 +59,12 @@ public final class Shipping: Sendable {
     func isTrue(_ wish: Wish) -> Bool {
       switch wish {
       case .shipped(let sequence): (end?.sequence ?? 0) >= sequence && end != nil
-      case .erased(let count): erasedCount >= count && erasedByAll >= count
+      case .erased(let count):
+        erasedCount >= count && erasedByAll >= count && segmentsErasedCount >= count
       }
     }
+
+    var hasSegments: Bool { segmentsErasedCount != .max || segmentsThrough != nil }
   }
 
   private let state = Gate(State())
@@ -73,11 +84,21 @@ public final class Shipping: Sendable {
     return Status(
       position: LogPosition(sequence: sequence, chain: state.end?.chain ?? 0),
       lag: head > sequence ? head - sequence : 0, holdsErased: state.holdsErased,
-      membersHoldingErased: state.holding, trouble: state.trouble, failure: state.failure)
+      membersHoldingErased: state.holding, trouble: state.trouble, segmentTrouble: state.segmentTrouble,
+      failure: state.failure)
   }
 
-  /// Whether there was nothing more to do at the last look.
-  package var isSettled: Bool { state.withLock { $0.isSettled } }
+  /// Whether there is nothing more to do. What is left is done soon, and not at its own time.
+  package func settle() -> Bool {
+    let isDone = state.withLock { state in
+      state.isHurried = true
+      let isShort = state.segmentsThrough != state.end?.sequence && state.segmentTrouble == nil
+      let isTriedAgain = state.segmentTrouble?.reason == .carrierUnavailable
+      return state.isSettled && !(state.hasSegments && (isShort || isTriedAgain))
+    }
+    state.signalAll()
+    return isDone
+  }
 
   /// Ends the shipping. What is in progress may still arrive.
   public func stop() { end(nil) }
@@ -224,8 +245,36 @@ public final class Shipping: Sendable {
         end(log.tail.end == nil ? error : nil)
       }
     }
-    state.withLock { $0.isEnded = true }
-    state.signalAll()
+  }
+
+  /// Keeps whole segments up to date until it is stopped, on a thread of its own: a segment takes seconds, for which no
+  /// append may wait.
+  func run(_ segments: SegmentShipping) {
+    var segments = segments
+    while true {
+      _ = state.wait(timeout: segmentInterval) { state in
+        state.isStopping
+          || (state.isHurried && state.end != nil && state.segmentsThrough != state.end?.sequence)
+      }
+      let through = state.withLock { $0.isStopping ? nil : $0.end?.sequence ?? 0 }
+      guard let through, log.tail.end == nil else { break }
+      var trouble: StoreError?
+      do throws(StoreError) {
+        try segments.step(through: through) { state.withLock { $0.isStopping } }
+      } catch { trouble = error }
+      let ready = state.withLock { state in
+        state.segmentsErasedCount = segments.erasedCount
+        if trouble == nil { state.segmentsThrough = through }
+        state.segmentTrouble = trouble
+        let reached = state
+        return state.waiters.take { reached.isTrue($0) }
+      }
+      for continuation in ready { continuation.resume() }
+    }
+  }
+
+  private var segmentInterval: Duration {
+    state.withLock { $0.waiters.isEmpty && !$0.isHurried } ? Self.lookInterval : Self.askInterval
   }
 
   /// Waits while nobody waits for the copy: what is appended meanwhile goes into the same object. One of its own for each
@@ -306,8 +355,16 @@ public final class Shipping: Sendable {
     return hasMore
   }
 
-  /// Waits until the thread has made its last step, which takes as long as its carrier.
-  func join() { state.wait { $0.isEnded } }
+  /// Starts the threads.
+  fileprivate func start(_ shipper: Shipper, on machine: StoreMachine) throws(StoreError) {
+    try machine.start("strata-ship") { [self] in run(shipper) }
+    guard let segments = SegmentShipping(log, carrier, as: member) else { return }
+    state.withLock { $0.segmentsErasedCount = 0 }
+    do throws(StoreError) { try machine.start("strata-segments") { [self] in run(segments) } } catch {
+      stop()
+      throw error
+    }
+  }
 }
 
 /// What a store keeps of its shipping; ends it with the store.
@@ -376,7 +433,7 @@ extension EventStore {
     if case .trouble(let error) = step { throw .carrier(error, carrier.name) }
     shipping.publish(shipper, step)
     attachment { ShippingHolder() }.begin(shipping)
-    try machine.start("strata-ship") { shipping.run(shipper) }
+    try shipping.start(shipper, on: machine)
     ShippingStores.add(shipping, of: log.storeID)
     return shipping
   }
@@ -387,7 +444,7 @@ extension EventStore {
       mark.carrier = objects.carrier.name
       return mark
     }
-    if try objects.asStoreError({ () throws(CarrierError) in try objects.carrier.hasObject(1) }) {
+    if try CarrierLog(objects.carrier, of: nil).foundStoreID() != nil {
       throw .invalid(
         what: "\(objects.carrier.name) has a copy already, and this store is not the one that writes it",
         next: "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there"

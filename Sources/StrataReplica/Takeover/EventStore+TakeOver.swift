@@ -92,9 +92,18 @@ struct Takeover: ~Copyable {
       sequence: mark.sequence, chain: mark.visible.chain, time: mark.time, appends: mark.appends)
     let claim = WireObject.takeover(of: log.storeID, by: member, number: follower.nextNumber, after: end)
     switch objects.carrier.put([claim.carried]) {
-    case .stored: return true
+    case .stored: return try counts(follower.nextNumber)
     // Whatever is there is followed first, this claim too.
     case .stopped: return false
+    }
+  }
+
+  /// Whether what was put under a number is there for others: it may have been free again, for one that slept for so long.
+  /// False also if that is not known, since the claim is followed first by the next call.
+  private func counts(_ number: UInt64) throws(StoreError) -> Bool {
+    do throws(StoreError) { return try objects.object(number) != nil } catch {
+      guard error.reason == .carrierUnavailable else { throw error }
+      return false
     }
   }
 

@@ -134,6 +134,13 @@ package struct WireEnd: Equatable, Sendable {
     self.appends = appends
   }
 
+  /// After a block of the log.
+  package init(_ block: BlockHeader) {
+    self.init(
+      sequence: block.nextSequence - 1, chain: block.chainAfter, time: block.lastTime,
+      appends: block.appendsBefore + UInt64(block.appendCount))
+  }
+
   /// Before the first event.
   package static let beginning = WireEnd(sequence: 0, chain: 0, time: FormatLimits.noTime, appends: 0)
 }

@@ -49,6 +49,8 @@ public final class MemoryCarrier: CarrierFiles {
     var objects: [UInt64: [UInt8]] = [:]
     /// How often each object was replaced.
     var versions: [UInt64: Int] = [:]
+    /// Every number up to this one was removed.
+    var removedThrough: UInt64 = 0
     /// The files beside the objects, by their whole names.
     var files: [String: [UInt8]] = [:]
     var late: [CarrierObject] = []
@@ -60,10 +62,9 @@ public final class MemoryCarrier: CarrierFiles {
       probability > 0 && Double.random(in: 0..<1, using: &random) < probability
     }
 
-    /// Puts an object that arrives now. Returns whether it won.
+    /// Puts an object that arrives now. Returns whether it won: a number that was freed is free.
     mutating func arrive(_ object: CarrierObject) -> Bool {
-      let isNext = object.number == 1 || objects[object.number - 1] != nil
-      guard isNext, objects[object.number] == nil || faults.ignoresConditions else { return false }
+      guard objects[object.number] == nil || faults.ignoresConditions else { return false }
       objects[object.number] = object.bytes
       return true
     }
@@ -98,6 +99,9 @@ public final class MemoryCarrier: CarrierFiles {
   /// The objects that are there.
   public var objects: [UInt64: [UInt8]] { state.withLock { $0.objects } }
 
+  /// The files beside them, by their names.
+  public var files: [String: [UInt8]] { state.withLock { $0.files } }
+
   /// Changes what is there, as damage does; nil removes an object.
   public func damage(_ number: UInt64, _ bytes: [UInt8]?) { state.withLock { $0.objects[number] = bytes } }
 
@@ -124,7 +128,8 @@ public final class MemoryCarrier: CarrierFiles {
         }
         if state.happens(state.faults.lostPuts) { return .stopped(count: count, .unknown(Self.silence)) }
         if state.happens(state.faults.repeatedPuts) { state.late.append(object) }
-        guard object.number == 1 || state.objects[object.number - 1] != nil else {
+        let isNext = object.number - 1 <= state.removedThrough || state.objects[object.number - 1] != nil
+        guard isNext else {
           return .stopped(
             count: count,
             .refused(
@@ -213,14 +218,32 @@ public final class MemoryCarrier: CarrierFiles {
 
   public func fileNames(in folder: String) throws(CarrierError) -> [String] {
     try answering { state in
-      state.files.keys.filter { $0.hasPrefix("\(folder)/") }.map {
+      guard folder != Self.log else { return state.objects.keys.map(Self.digits) }
+      return state.files.keys.filter { $0.hasPrefix("\(folder)/") }.map {
         String($0.dropFirst(folder.utf8.count + 1))
       }
     }
   }
 
   public func removeFiles(_ names: [String], in folder: String) throws(CarrierError) {
-    try answering { state in for name in names { state.files["\(folder)/\(name)"] = nil } }
+    try answering { state in
+      for name in names {
+        guard folder == Self.log, let number = UInt64(name) else {
+          state.files["\(folder)/\(name)"] = nil
+          continue
+        }
+        state.objects[number] = nil
+        state.removedThrough = max(state.removedThrough, number)
+      }
+    }
+  }
+
+  /// The folder of objects.
+  private static let log = "log"
+
+  private static func digits(_ number: UInt64) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: 20 - digits.utf8.count) + digits
   }
 
   public func waitForObject(_ number: UInt64, within interval: Duration) {

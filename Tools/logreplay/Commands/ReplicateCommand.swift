@@ -138,7 +138,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       let status = shipping.status
       bar.update(status.position.sequence, of: store.head.sequence)
       if let failure = status.failure { throw CommandFailure(replica: failure, from) }
-      if status.lag == 0, !status.holdsErased, shipping.isSettled, !follow { break }
+      if status.lag == 0, !status.holdsErased, shipping.settle(), !follow { break }
       try checkTime(deadline, status.trouble.map { "\($0.what)" })
       pauseBriefly()
     }
@@ -148,6 +148,9 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       ReplicaReport(
         store: store.id, part: "writer", place: carrier.name, position: status.position, lag: status.lag),
       "events up to \(status.position.sequence) are in \(PeopleText.printable(carrier.name))")
+    if let trouble = status.segmentTrouble {
+      Terminal.note("no whole segments are there: \(PeopleText.printable(trouble.what))")
+    }
     if !status.membersHoldingErased.isEmpty {
       Terminal.note(
         "members that have not said yet that they have erased what this store has: "

@@ -1,0 +1,123 @@
+// The begin of a copy: whole segments from somewhere else, checked, in a folder that holds nothing yet.
+
+internal import StrataBase
+
+/// Makes a folder the copy of a log that ends with a closed segment, as a backup into it would. It can be interrupted at
+/// any moment and run again; until it is done every open refuses the folder, or finds it empty.
+package struct LogSeed {
+  private let fileSystem: any FileSystem
+  private let path: String
+  private let part: ReplicaMark
+
+  /// - Parameter part: the part that the copy gets, before anything else is in the folder.
+  package init(to fileSystem: any FileSystem, path: String, as part: ReplicaMark) {
+    self.fileSystem = fileSystem
+    self.path = fileSystem.absolutePath(path)
+    self.part = part
+  }
+
+  /// What a folder has of a copy.
+  package enum State: Equatable {
+    /// Nothing, or a part of what a run that was interrupted has copied as this member.
+    case unfinished(member: StoreID?)
+    /// A store, or what is none.
+    case taken
+  }
+
+  /// Looks whether a folder may be made a copy.
+  package static func state(_ fileSystem: any FileSystem, path: String) throws(StoreError) -> State {
+    let layout = StoreLayout(root: fileSystem.absolutePath(path))
+    guard try fileSystem.kind(of: layout.root) == .directory else {
+      return try fileSystem.kind(of: layout.root) == nil ? .unfinished(member: nil) : .taken
+    }
+    let part = try ReplicaMark.read(fileSystem, layout)
+    guard part == nil || part?.role == .follower else { return .taken }
+    let names = try SegmentCatalog.names(fileSystem, layout)
+    guard let head = try HeadFile.read(fileSystem, path: layout.head) else {
+      return names.isEmpty ? .unfinished(member: part?.member) : .taken
+    }
+    // The last segment gets its name last.
+    return part != nil && !names.contains(head.segment) && head.isClean
+      ? .unfinished(member: part?.member) : .taken
+  }
+
+  /// Copies and checks the segments. O(bytes). Blocks.
+  ///
+  /// - Parameter progress: called with the bytes that are there, and with all of them.
+  /// - Throws: `damaged` with the place of a segment that is not what was put there; `locked`; `full`.
+  package func run(
+    _ offers: [SegmentOffer], timeout: Duration, progress: (UInt64, UInt64) -> Void = { _, _ in }
+  ) throws(StoreError) {
+    let folder = try BackupTarget(
+      fileSystem, path: path, storeID: part.storeID, timeout: timeout, isMember: true)
+    // Another process may have done it while this one waited for the lock.
+    guard !folder.isWhole, let last = offers.last else { return }
+    try part.write(fileSystem, folder.layout)
+    var parts: [BackupPart] = []
+    for offer in offers {
+      let header = try offer.header(of: part.storeID)
+      if let gap = SegmentChain.gap(before: header, after: parts.last?.header, logBegin: 1) {
+        throw .damaged(gap)
+      }
+      parts.append(BackupPart(header: header, end: SegmentEnd(sequence: offer.last, chain: offer.chain)))
+    }
+    try folder.removeStale(keeping: parts)
+    let all = offers.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
+    var done: UInt64 = 0
+    var end = BlockLink(parts[parts.count - 1].header)
+    for (number, offer) in offers.enumerated() {
+      let next = number + 1 < parts.count ? parts[number + 1].header : nil
+      // The last one is walked again after an interruption: HEAD says what its last block says.
+      if number + 1 == parts.count || !folder.hasCopied(parts[number]) {
+        end = try copy(offer, parts[number], next: next, into: folder) { progress(done + $0, all) }
+      }
+      done += offer.size
+      progress(done, all)
+    }
+    let mark = LogMark(offset: last.size, sequence: last.last, chain: last.chain)
+    try folder.promise(
+      HeadSlot(
+        storeID: part.storeID, generation: 0, segment: last.first, epoch: max(folder.epoch, end.epoch),
+        isClean: true, durability: Durability.synced.rawValue, visible: mark, durable: mark,
+        lastTime: end.lastTime, logBegin: 1, isErasing: false))
+    try folder.name(parts)
+  }
+
+  /// Copies one segment and checks all of it. Returns the end of its last block.
+  private func copy(
+    _ offer: SegmentOffer, _ part: BackupPart, next: SegmentHeader?, into folder: BackupTarget,
+    progress: (UInt64) -> Void
+  ) throws(StoreError) -> BlockLink {
+    let file = try folder.begin(part)
+    defer { file.close() }
+    do throws(StoreError) {
+      var buffer = [UInt8](repeating: 0, count: Int(min(offer.size, Self.pieceSize)))
+      var offset: UInt64 = 0
+      while offset < offer.size {
+        try buffer.lendMutableBytes { whole throws(StoreError) in
+          let count = Int(min(offer.size - offset, Self.pieceSize))
+          let piece = UnsafeMutableRawBufferPointer(rebasing: whole[..<count])
+          guard try offer.file.read(into: piece, at: Int64(offset)) == count else {
+            throw offer.damaged("the segment is shorter than it is listed")
+          }
+          try file.write(UnsafeRawBufferPointer(piece), at: Int64(offset))
+          offset += UInt64(count)
+        }
+        progress(offset)
+      }
+      let end = try SegmentCheck(header: part.header, file: file, name: offer.file.path, size: offer.size)
+        .run(
+          next: next,
+          mark: next == nil ? LogMark(offset: offer.size, sequence: offer.last, chain: offer.chain) : nil)
+      try file.sync()
+      try folder.keep(part)
+      return end
+    } catch {
+      folder.abandon(part)
+      throw error
+    }
+  }
+
+  /// How much of a segment is in memory, in bytes.
+  private static let pieceSize: UInt64 = 4 << 20
+}

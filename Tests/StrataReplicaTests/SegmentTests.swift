@@ -1,0 +1,271 @@
+// Whole segments beside the objects: a copy begins with them, and objects that they replace are removed.
+
+internal import StrataBase
+internal import StrataEvents
+internal import StrataLog
+@testable internal import StrataReplica
+internal import StrataSimulation
+internal import StrataTesting
+internal import Testing
+
+@Suite struct SegmentTests {
+  /// A writer with its carrier, in steps.
+  private final class Writer {
+    let disk = SimulatedDisk()
+    let carrier: any CarrierFiles
+    let store: EventStore
+    let member = StoreID.random()
+    var shipper: Shipper
+    var segments: SegmentShipping
+    private var count = 0
+
+    init(_ carrier: any CarrierFiles, isSlicedFinely: Bool = true) throws {
+      self.carrier = carrier
+      store = try EventStore.open(disk, path: "/store", .readWrite, options: ReplicaMachine.options)
+      try store.log.setReplica(
+        ReplicaMark(.writer, of: store.log.storeID, member: member, carrier: carrier.name))
+      var limits = Shipper.Limits()
+      if isSlicedFinely { limits.objectSize = 1 }
+      shipper = Shipper(store.log, to: carrier, as: member, limits)
+      segments = try #require(SegmentShipping(store.log, carrier, as: member))
+    }
+
+    /// Appends, ships each append, and seals.
+    func addSegment(_ appends: Int = 5, text: String = "") throws {
+      for _ in 0..<appends {
+        count += 1
+        try store.appendBlocking([ShippingTests.event(count, text: text), ShippingTests.event(count)])
+        try ship()
+      }
+      _ = try store.log.seal()
+      try putSegments()
+    }
+
+    func ship() throws { while try shipper.step() != .idle {} }
+
+    func putSegments() throws { try segments.step(through: shipper.end!.sequence) { false } }
+
+    var manifest: CarrierManifest? {
+      get throws { try CarrierLog(carrier, of: store.log.storeID).manifest() }
+    }
+  }
+
+  private func follow(
+    _ carrier: any Carrier, _ disk: SimulatedDisk = SimulatedDisk()
+  ) throws -> (store: EventStore, follower: Follower) {
+    let (copy, _) = try EventStore.openFollower(
+      of: carrier, disk, at: "/copy", options: ReplicaMachine.options)
+    return (copy, copy.follower(from: carrier))
+  }
+
+  private func expectEqual(
+    _ a: EventStore, _ b: EventStore, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(a.head == b.head, sourceLocation: sourceLocation)
+    #expect(
+      try a.log.modelAppends().map(\.append) == b.log.modelAppends().map(\.append),
+      sourceLocation: sourceLocation)
+  }
+
+  @Test func `a new copy begins with whole segments, and objects that they hold are removed`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<4 { try writer.addSegment() }
+    let manifest = try #require(try writer.manifest)
+    #expect(manifest.entries.count == 4 && manifest.last == writer.store.head.sequence)
+    // The objects of the last segment stay, for those that lag a little.
+    let first = try #require(carrier.objects.keys.min())
+    #expect(first == manifest.firstObject && carrier.objects.count < 12 && carrier.objects.count >= 5)
+    try writer.store.appendBlocking([ShippingTests.event(99)])
+    try writer.ship()
+    let (copy, follower) = try follow(carrier)
+    #expect(copy.head.sequence == manifest.last)
+    while try follower.step() {}
+    try expectEqual(copy, writer.store)
+    // A takeover goes on after the segments that the copy has from the carrier, with the same files.
+    var takeover = Takeover(follower, copy.log, carrier, as: .random())
+    #expect(try takeover.step())
+    for store in [copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test
+  func `a copy that lags behind the removed objects goes on with segments, and so do points and checks`()
+    throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.store.appendBlocking([ShippingTests.event(1)])
+    try writer.ship()
+    let (copy, follower) = try follow(carrier)
+    while try follower.step() {}
+    #expect(copy.head.sequence == 1)
+    let (waiting, waitingFollower) = try follow(carrier)
+    while try waitingFollower.step() {}
+    for _ in 0..<5 { try writer.addSegment() }
+    #expect(try #require(carrier.objects.keys.min()) > 10)
+    for (store, follower) in [(copy, copy.follower(from: carrier)), (waiting, waitingFollower)] {
+      while try follower.step() {}
+      try expectEqual(store, writer.store)
+    }
+    _ = follower
+    let report = try CarrierCheck(writer.store.log, carrier).run()
+    #expect(report.segments == 5 && report.lag == 0 && report.through == writer.store.head.sequence)
+    for end in [3, 13, 31, writer.store.head.sequence] as [UInt64] {
+      let disk = SimulatedDisk()
+      let receipt = try EventStore.restore(from: carrier, at: .sequence(end), disk, to: "/then")
+      #expect(receipt.position.sequence == end)
+      #expect(try receipt.position.chain == writer.store.log.chain(after: end))
+    }
+    #expect(throws: StoreError.self) {
+      _ = try EventStore.restore(from: carrier, at: .sequence(4), SimulatedDisk(), to: "/then")
+    }
+    for store in [copy, waiting, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `what is erased is in no segment of the carrier any more, whoever has put it`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier, isSlicedFinely: false)
+    for _ in 0..<3 { try writer.addSegment(text: "SECRET\(UInt64.random(in: 0 ... .max))") }
+    func holdsSecret() -> Bool {
+      let files = Array(carrier.files.values) + Array(carrier.objects.values)
+      return files.contains { bytes in
+        let wanted = Array("SECRET".utf8)
+        return bytes.indices.contains { bytes[$0...].starts(with: wanted) }
+      }
+    }
+    #expect(holdsSecret())
+    let (copy, follower) = try follow(carrier)
+    while try follower.step() {}
+    // Another member takes over, whose own segments are others, and erases.
+    let member = try #require(copy.log.replica?.member)
+    var takeover = Takeover(follower, copy.log, carrier, as: member)
+    while try !takeover.step() {}
+    var mark = try #require(copy.log.replica)
+    mark.role = .writer
+    try copy.log.setReplica(mark)
+    for number in 0..<5 {
+      _ = try copy.eraseBlocking(Erasure(streams: [StreamName("counter/\(number)")], because: "asked"))
+    }
+    let shipper = Shipper(copy.log, to: carrier, as: member)
+    while try shipper.step() != .idle {}
+    var segments = try #require(SegmentShipping(copy.log, carrier, as: member))
+    try segments.step(through: shipper.end!.sequence) { false }
+    let count = try copy.log.erasureCount()
+    #expect(segments.erasedCount == count && shipper.erasedCount == count)
+    #expect(!holdsSecret())
+    // The writer before, which does not know it, puts nothing back that counts.
+    try? writer.putSegments()
+    let fresh = try follow(carrier)
+    while try fresh.follower.step() {}
+    try expectEqual(fresh.store, copy)
+    for store in [fresh.store, copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `a writer that slept until its number was free again has not won it`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.addSegment()
+    let (copy, follower) = try follow(carrier)
+    while try follower.step() {}
+    let member = try #require(copy.log.replica?.member)
+    var takeover = Takeover(follower, copy.log, carrier, as: member)
+    while try !takeover.step() {}
+    var mark = try #require(copy.log.replica)
+    mark.role = .writer
+    try copy.log.setReplica(mark)
+    var limits = Shipper.Limits()
+    limits.objectSize = 1
+    let shipper = Shipper(copy.log, to: carrier, as: member, limits)
+    var segments = try #require(SegmentShipping(copy.log, carrier, as: member))
+    for number in 0..<20 {
+      try copy.appendBlocking([ShippingTests.event(number)])
+      while try shipper.step() != .idle {}
+      if number % 5 == 4 {
+        _ = try copy.log.seal()
+        try segments.step(through: shipper.end!.sequence) { false }
+      }
+    }
+    let manifest = try #require(try CarrierLog(carrier, of: copy.log.storeID).manifest())
+    #expect(carrier.objects[manifest.firstObject - 1] == nil)
+    // It wakes up, and puts what it has into the hole.
+    try writer.store.appendBlocking([ShippingTests.event(777)])
+    let error = #expect(throws: StoreError.self) { try writer.ship() }
+    #expect(error?.reason == .fenced, "\(error!)")
+    #expect(throws: StoreError.self) { try writer.store.appendBlocking([ShippingTests.event(1)]) }
+    #expect(carrier.objects.keys.contains { $0 < manifest.firstObject })
+    // Nobody reads it there.
+    let fresh = try follow(carrier)
+    while try fresh.follower.step() {}
+    try expectEqual(fresh.store, copy)
+    for store in [fresh.store, copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `a copying of segments that is interrupted goes on, and nothing of it is a store before`() throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<4 { try writer.addSegment() }
+    var (interrupted, unopened) = (0, 0)
+    for stop in 1..<2000 {
+      let disk = SimulatedDisk()
+      disk.onOperation { $0.number == stop ? .cutPower(partOfWrite: 0.5) : .proceed }
+      if let (whole, _) = try? follow(carrier, disk) {
+        try? whole.closeBlocking()
+        break
+      }
+      interrupted += 1
+      let after = disk.crash(seed: UInt64(stop), model: CrashModel.allCases[stop % 4])
+      // As a store of its own, it is empty or refused.
+      if let reader = try? EventStore.open(after.clone(), path: "/copy", .readOnly, options: ReplicaMachine.options) {
+        #expect(reader.head.sequence == 0 || reader.head.sequence == writer.store.head.sequence)
+      } else {
+        unopened += 1
+      }
+      let (copy, follower) = try follow(carrier, after)
+      while try follower.step() {}
+      try expectEqual(copy, writer.store)
+      try copy.closeBlocking()
+      #expect(try after.findings(inStore: "/copy").isEmpty)
+    }
+    #expect(interrupted > 50 && unopened > 10, "\(interrupted), \(unopened)")
+    try writer.store.closeBlocking()
+  }
+
+  @Test func `a changed byte of a segment or of a manifest is an error that names it, and never an event`()
+    throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<2 { try writer.addSegment(2) }
+    let whole = carrier.files
+    var random = SeededGenerator(seed: 4)
+    for (name, bytes) in whole where name.hasPrefix("segments/") || name.hasPrefix("manifest/") {
+      guard !bytes.isEmpty else { continue }
+      let places =
+        bytes.count < 400
+        ? Array(bytes.indices) : (0..<400).map { _ in Int.random(in: 0..<bytes.count, using: &random) }
+      for place in places {
+        var changed = bytes
+        changed[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        try carrier.replaceFile(name, changed)
+        let disk = SimulatedDisk()
+        let error = #expect(throws: StoreError.self) { _ = try follow(carrier, disk) }
+        #expect(error?.place.contains(name) == true, "byte \(place) of \(name): \(error!)")
+        #expect(throws: StoreError.self) { _ = try CarrierCheck(writer.store.log, carrier).run() }
+        #expect(try SegmentCatalog.names(disk, StoreLayout(root: "/copy")).isEmpty)
+      }
+      try carrier.replaceFile(name, bytes)
+    }
+    for name in whole.keys where name.hasPrefix("segments/") {
+      let bytes = try #require(whole[name])
+      for cut in [0, 100, 4096, bytes.count - 1] {
+        try carrier.replaceFile(name, Array(bytes[..<cut]))
+        #expect(throws: StoreError.self) { _ = try follow(carrier) }
+      }
+      try carrier.replaceFile(name, bytes)
+    }
+    let (copy, _) = try follow(carrier)
+    try expectEqual(copy, writer.store)
+    for store in [copy, writer.store] { try store.closeBlocking() }
+  }
+}
