@@ -247,7 +247,7 @@ let package = Package(
     // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
+      dependencies: ["StrataReplica", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
       swiftSettings: houseRules
     ),
   ],

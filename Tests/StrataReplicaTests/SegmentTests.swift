@@ -216,7 +216,9 @@ internal import Testing
       interrupted += 1
       let after = disk.crash(seed: UInt64(stop), model: CrashModel.allCases[stop % 4])
       // As a store of its own, it is empty or refused.
-      if let reader = try? EventStore.open(after.clone(), path: "/copy", .readOnly, options: ReplicaMachine.options) {
+      if let reader = try? EventStore.open(
+        after.clone(), path: "/copy", .readOnly, options: ReplicaMachine.options)
+      {
         #expect(reader.head.sequence == 0 || reader.head.sequence == writer.store.head.sequence)
       } else {
         unopened += 1
@@ -267,5 +269,102 @@ internal import Testing
     let (copy, _) = try follow(carrier)
     try expectEqual(copy, writer.store)
     for store in [copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `only what the carrier has is put as a segment, and its files are left to later writers`() throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.addSegment()
+    let end = writer.store.head.sequence
+    try writer.store.appendBlocking([ShippingTests.event(9)])
+    _ = try writer.store.log.seal()
+    // Sealed, and not shipped.
+    try writer.putSegments()
+    #expect(try #require(try writer.manifest).last == end)
+    let number = try #require(try writer.manifest).number
+    // What a later writer puts for the manifest after the next is not this one's to remove; what nobody has named is.
+    func name(_ since: UInt64) -> String {
+      CarrierManifest.Entry(
+        since: since, first: 1, last: 2, chain: 0, size: 9, erasures: 0, revision: 1
+      ).fileName
+    }
+    for since in [number, number + 1, number + 2] {
+      try carrier.replaceFile("segments/\(name(since))", [1])
+    }
+    try writer.ship()
+    try writer.putSegments()
+    #expect(try #require(try writer.manifest).number == number + 1)
+    let files = try carrier.fileNames(in: "segments")
+    #expect(files.contains(name(number + 2)), "\(files)")
+    #expect(files.count == 3 && carrier.files["manifest/\(String(repeating: "0", count: 19))1"] == [])
+    try writer.store.closeBlocking()
+  }
+
+  @Test func `a manifest that contradicts itself is refused, whatever its checksum says`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<3 { try writer.addSegment(2) }
+    let whole = try #require(try writer.manifest)
+    func changed(_ change: (inout CarrierManifest) -> Void) -> CarrierManifest {
+      var manifest = whole
+      change(&manifest)
+      return manifest
+    }
+    let wrong: [(String, CarrierManifest)] = [
+      ("empty", changed { $0.entries = [] }), ("a gap", changed { $0.entries.remove(at: 1) }),
+      ("begins later", changed { $0.entries.removeFirst() }), ("object 0", changed { $0.firstObject = 0 }),
+      ("another number", changed { $0.number += 1 }), ("another store", changed { $0.storeID = .random() }),
+      ("ends before it begins", changed { $0.entries[0].last = 0 }),
+      ("put later", changed { $0.entries[0].since = 9 }), ("never put", changed { $0.entries[0].since = 0 }),
+      ("too small", changed { $0.entries[0].size = 4096 }),
+      ("too large", changed { $0.entries[0].size = .max }),
+      ("never rewritten", changed { $0.entries[0].revision = 0 }),
+      ("another chain", changed { $0.entries[0].chain ^= 1 }),
+      ("another length", changed { $0.entries[0].size += 8 }),
+      (
+        "another end",
+        changed {
+          $0.entries[0].last += 1; $0.entries[1].first += 1
+        }
+      ),
+      ("another order", changed { $0.entries.swapAt(0, 1) }),
+    ]
+    for (what, manifest) in wrong {
+      try carrier.replaceFile(CarrierSegments.manifestName(whole.number), manifest.encoded())
+      #expect(throws: StoreError.self, "\(what)") { _ = try follow(carrier) }
+      #expect(throws: StoreError.self, "\(what)") { _ = try CarrierCheck(writer.store.log, carrier).run() }
+    }
+    try carrier.replaceFile(CarrierSegments.manifestName(whole.number), whole.encoded())
+    let (copy, _) = try follow(carrier)
+    for store in [copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `an open store puts segments by itself, and an erasure waits for them`() async throws {
+    let carrier = MemoryCarrier()
+    let store = EventStore.inMemory()
+    for number in 0..<40 {
+      try await store.append([ShippingTests.event(number, text: "SECRET\(number * 7919)")])
+    }
+    _ = try await store.seal()
+    let shipping = try await store.ship(to: carrier)
+    try await shipping.replicated(within: .seconds(60))
+    for _ in 0..<1000 where !shipping.settle() { try await Task.sleep(for: .milliseconds(10)) }
+    let manifest = try #require(try CarrierLog(carrier, of: store.log.storeID).manifest())
+    #expect(manifest.last == 40 && shipping.status.segmentTrouble == nil)
+    try await store.erase(Erasure(streams: (0..<5).map { StreamName("counter/\($0)") }, because: "asked"))
+    try await shipping.erased(within: .seconds(60))
+    let wanted = Array("SECRET".utf8)
+    for (name, bytes) in carrier.files {
+      #expect(!bytes.indices.contains { bytes[$0...].starts(with: wanted) }, "\(name)")
+    }
+    // A copy says that there will be one before it has anything.
+    let (copy, member) = try EventStore.openFollower(
+      of: carrier, SimulatedDisk(), at: "/copy", options: ReplicaMachine.options)
+    let members = try EventStore.members(in: carrier)
+    #expect(members.first { $0.id == member.description }?.state?.erasedThrough == 0, "\(members)")
+    try copy.closeBlocking()
+    try await store.close()
   }
 }

@@ -270,8 +270,9 @@ extension EventStore {
       guard case .unfinished(let member) = try LogSeed.state(fileSystem, path: path),
         let manifest = try segments.latest()
       else { return }
-      let mark = ReplicaMark(
+      var mark = ReplicaMark(
         .follower, of: storeID, member: member ?? .random(), carrier: objects.carrier.name)
+      mark.erasedThrough = manifest.erasedThrough
       announce(mark, in: objects.carrier)
       do throws(StoreError) {
         return try LogSeed(to: fileSystem, path: path, as: mark)

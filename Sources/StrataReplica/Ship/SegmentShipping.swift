@@ -41,12 +41,13 @@ struct SegmentShipping {
   /// - Throws: `carrierUnavailable`, after which it is tried again; what is wrong with the log or a manifest.
   mutating func step(through end: UInt64, isStopped: () -> Bool) throws(StoreError) {
     let count = try log.erasureCount()
+    let head = log.mark.sequence
     let carriedOut = try EventStore(log: log).carriedOutOrders(after: 0)
-    let erasedThrough = carriedOut.orders.last?.sequence ?? 0
+    let lastOrder = carriedOut.orders.last?.sequence ?? 0
     let current = try segments.latest()
     var wanted = try sealed(through: end, count)
     if let current, current.last > wanted.last?.last ?? 0 {
-      guard current.erasedThrough < erasedThrough else { return finish(count, carriedOut.hasOpen) }
+      guard current.erasedThrough < lastOrder else { return finish(count, carriedOut.hasOpen) }
       // Segments of another writer hold what is erased. They are not this one's, which has to have all of its own.
       _ = try log.seal()
       known = [:]
@@ -54,7 +55,7 @@ struct SegmentShipping {
       guard current.last <= wanted.last?.last ?? 0 else { return }
     }
     guard !wanted.isEmpty else { return finish(count, carriedOut.hasOpen) }
-    if let current, isSame(current.entries, wanted), current.erasedThrough >= erasedThrough {
+    if let current, isSame(current.entries, wanted), current.erasedThrough >= lastOrder {
       if !isClean, current.writer == member {
         // One whose put had no answer may not be on disk, and nothing may be removed before it is.
         try segments.asStoreError { () throws(CarrierError) in
@@ -64,6 +65,8 @@ struct SegmentShipping {
       }
       return finish(count, carriedOut.hasOpen)
     }
+    // An order that comes meanwhile is after the head that was read before.
+    let erasedThrough = carriedOut.hasOpen ? lastOrder : min(head, wanted[wanted.count - 1].last)
     guard let manifest = try put(wanted, after: current, erasedThrough, isStopped) else { return }
     try clean(manifest)
     finish(count, carriedOut.hasOpen)

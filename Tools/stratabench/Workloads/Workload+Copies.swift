@@ -13,7 +13,7 @@ extension Workload {
     var (alone, folder, dropping) = (Costs(), Costs(), Costs())
     var (raw, replicated) = (Waits(), Waits())
     var (copied, followed): ([Double], [Double]) = ([], [])
-    let count = min(bench.corpus.count, 200_000)
+    let count = bench.corpus.count
     for _ in 0..<bench.rounds {
       try await alone.measure(bench, carrier: nil)
       try await folder.measure(bench, carrier: FolderCarrier(path: bench.scratch.fresh("carrier")))
@@ -57,13 +57,16 @@ extension Workload {
     return times
   }
 
-  /// The seconds for copying the files of a store, and for following it from the beginning.
+  /// The seconds for copying the files of a sealed store, and for following it from the beginning.
   private static func catchUp(_ count: Int, _ bench: Bench) async throws -> (files: Double, copy: Double) {
     let path = bench.scratch.fresh("whole")
     let carrier = FolderCarrier(path: bench.scratch.fresh("carrier"))
     let store = try await EventStore.open(at: path)
     try await store.load((0..<count).map { NewAppend([event($0)]) })
-    try await store.ship(to: carrier).replicated(within: .seconds(600))
+    _ = try await store.seal()
+    let shipping = try await store.ship(to: carrier)
+    try await shipping.replicated(within: .seconds(600))
+    while !shipping.settle() { try await Task.sleep(for: .milliseconds(20)) }
     try await store.close()
     let target = bench.scratch.fresh("files")
     let files = try seconds {
