@@ -17,6 +17,10 @@ public protocol Carrier: AnyObject, Sendable {
   /// What messages call it: its URL, without user names, passwords and keys.
   var name: String { get }
 
+  /// What messages call a file or an object of it, by its path: `name`, a slash and the path, unless a name has an end that
+  /// belongs after them.
+  func place(of path: String) -> String
+
   /// Tries on objects of its own that a number which is taken stays taken, and removes them.
   ///
   /// - Throws: `unfit` if the carrier ignores the condition, or lacks what the promises rest on.
@@ -64,6 +68,8 @@ public protocol Carrier: AnyObject, Sendable {
 }
 
 extension Carrier {
+  public func place(of path: String) -> String { "\(name)/\(path)" }
+
   public func confirm(_ object: CarrierObject) throws(CarrierError) {}
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try object(number) != nil }
@@ -75,6 +81,15 @@ public struct CarrierExtent: Sendable, Equatable {
   public let last: UInt64
   /// The smallest one before it that is not taken, which no member leaves: the object is lost.
   public let missing: UInt64?
+
+  /// - Parameters:
+  ///   - last: the largest number, 0 if there is none.
+  ///   - missing: the smallest one before it that is not taken; nil if all are.
+  package init(last: UInt64, missing: UInt64?) {
+    assert(missing.map { $0 > 0 && $0 < last } ?? true, "what is missing is before the last one")
+    self.last = last
+    self.missing = missing
+  }
 
   /// - Parameter numbers: the numbers that are taken, in any order, each once.
   public init(of numbers: some Collection<UInt64>) {

@@ -14,7 +14,7 @@ package struct CarrierLog: Sendable {
   }
 
   /// What messages call an object.
-  package func place(_ number: UInt64) -> String { "\(carrier.name)/\(CarrierLog.path(of: number))" }
+  package func place(_ number: UInt64) -> String { carrier.place(of: CarrierLog.path(of: number)) }
 
   /// The name of an object where names are paths: twenty digits, so that names are in the order of the numbers.
   package static func path(of number: UInt64) -> String {
