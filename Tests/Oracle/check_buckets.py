@@ -15,10 +15,13 @@ import os
 import pathlib
 import random
 import signal
+import resource
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -310,6 +313,98 @@ def refused(run, folder, server, keys, make, name, *says):
     print(f"{name} is refused: {', '.join(says)}")
 
 
+class Hostile(socketserver.StreamRequestHandler):
+    """Answers in ways that no server may."""
+
+    def handle(self):
+        way = self.rfile.readline().decode("latin1").split("/")[2]
+        while self.rfile.readline().strip():
+            pass
+        with contextlib.suppress(OSError):
+            getattr(self, way)()
+
+    def send(self, text):
+        self.wfile.write(text.encode("latin1"))
+
+    def endless(self):
+        self.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        while True:
+            self.wfile.write(b"x" * 65536)
+
+    def headers(self):
+        self.send("HTTP/1.1 200 OK\r\n")
+        while True:
+            self.send(f"X-More: {'x' * 1000}\r\n")
+
+    def error(self):
+        self.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n<Error><Code>")
+        while True:
+            self.wfile.write(b"A" * 65536)
+
+    def cut(self):
+        self.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf")
+
+    def nothing(self):
+        pass
+
+    def garbage(self):
+        self.wfile.write(bytes(range(256)) * 10)
+
+    def elsewhere(self):
+        self.send("HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
+
+    def long(self):
+        self.send(f"HTTP/1.1 200 OK\r\nContent-Length: {2 ** 62}\r\n\r\n" + "x" * 1000)
+
+
+def hostile(run, folder):
+    """No answer ends the program, fills its memory or is taken for an object."""
+    class Threads(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    keys = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret-of-someone"}
+    expected = {"endless": 65, "headers": 74, "error": 74, "cut": 74, "nothing": 74, "garbage": 74, "elsewhere": 74,
+                "long": 74}
+    with Threads(("127.0.0.1", 0), Hostile) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        running = {way: subprocess.Popen(
+            [run.program, "replicate", f"s3://copies/{way}?endpoint={url}", folder / f"hostile-{way}", "--within", "5s"],
+            env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in expected}
+        said = {way: process.communicate(timeout=120)[0].decode() for way, process in running.items()}
+        server.shutdown()
+    for way, process in running.items():
+        assert process.returncode == expected[way], (way, process.returncode, said[way])
+        assert keys["AWS_SECRET_ACCESS_KEY"] not in said[way], said[way]
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    assert most < 500, f"a program took {most} MiB"
+    print(f"{len(expected)} kinds of answers that no server gives are errors, with at most {most} MiB of memory")
+
+
+def encrypted(start, run, folder):
+    """A server whose certificate nobody has signed, which is trusted if its file is named."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+         "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    port = free_port()
+    start("moto", ["moto_server", "-H", "127.0.0.1", "-p", str(port), "-s", "-c", str(certificate), "-k", str(key)], port)
+    url = f"https://127.0.0.1:{port}"
+    keys = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret-of-someone"}
+    boto3.client("s3", endpoint_url=url, region_name="us-east-1", verify=str(certificate), aws_access_key_id="a",
+                 aws_secret_access_key="b").create_bucket(Bucket="copies")
+    store = folder / "encrypted"
+    run("import", store, lines(folder / "lines", 1, 2000), "--events")
+    place = f"s3://copies/desk?endpoint={url}"
+    run("replicate", store, place, code=74, keys=keys, says=["certificate", "AWS_CA_BUNDLE"])
+    trusting = {**keys, "AWS_CA_BUNDLE": str(certificate)}
+    run("replicate", store, place, keys=trusting)
+    run("verify", store, "--against", place, keys=trusting)
+    # The same server, by another name than the certificate's.
+    run("verify", store, "--against", place.replace("127.0.0.1", "localhost"), code=74, keys=trusting)
+    print("a server is spoken to over TLS, if its certificate is one of those that are trusted")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--logreplay", required=True)
@@ -334,6 +429,8 @@ def main():
         for check in (good.signatures, good.copies, good.erasing, good.damage, good.takeover, good.races, good.silence,
                       good.keys_of_others, good.versions, good.calls):
             check()
+        hostile(good.run, folder)
+        encrypted(start, good.run, folder)
 
         keys = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret-of-someone"}
         port = free_port()

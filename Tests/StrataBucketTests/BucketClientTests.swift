@@ -37,7 +37,8 @@ internal import Testing
       (507, "", .refused), (301, "PermanentRedirect", .refused), (307, "", .refused), (304, "", .refused),
       (403, "AccessDenied", .refused), (403, "", .keys), (401, "", .keys), (403, "InvalidAccessKeyId", .keys),
       (403, "SignatureDoesNotMatch", .keys), (400, "ExpiredToken", .keys), (400, "InvalidToken", .keys),
-      (403, "RequestTimeTooSkewed", .refused), (400, "InvalidArgument", .refused),
+      (403, "RequestTimeTooSkewed", .refused), (403, "InvalidObjectState", .refused),
+      (400, "InvalidArgument", .refused),
       (413, "EntityTooLarge", .refused),
       (0, "", .unreachable), (100, "", .unreachable), (700, "", .unreachable),
     ]
@@ -125,5 +126,20 @@ internal import Testing
       return
     }
     #expect(why.next.contains("AWS_ACCESS_KEY_ID") && fake.requests.isEmpty)
+  }
+
+  @Test func `a put that looks for the number before it, and may not, is refused`() throws {
+    let fake = FakeBucket()
+    fake.change {
+      $0.override = { request, _ in
+        request.method == .head ? FakeBucket.answer("", status: 403) : nil
+      }
+    }
+    guard case .stopped(count: 0, .refused) = try BucketCarrier(fake: fake).put([CarrierObject(2, "b")])
+    else {
+      Issue.record("a put that may not look was not refused")
+      return
+    }
+    #expect(fake.objects.isEmpty)
   }
 }

@@ -14,7 +14,7 @@ public import StrataReplica
 
 /// Keeps the objects of a store in a bucket of an S3-compatible object store, under `PREFIX/log/NUMBER` with twenty digits.
 ///
-/// ```swift
+/// ```text
 /// let carrier = try BucketCarrier(url: "s3://copies/desk?region=eu-central-1")
 /// try await store.ship(to: carrier)
 /// ```
@@ -96,7 +96,7 @@ public final class BucketCarrier: CarrierFiles {
               .refused, what: "\(place(of: CarrierLog.path(of: object.number - 1))) is not there",
               next: "put it first"))
         }
-      } catch { return .unknown(error) }
+      } catch { return error.reason == .unreachable ? .unknown(error) : .refused(error) }
     }
     if let stop = create(CarrierLog.path(of: object.number), object.bytes) { return stop }
     take(object.number)
@@ -142,7 +142,7 @@ public final class BucketCarrier: CarrierFiles {
       to: "replace \(place(of: path))")
     if answer.isSuccess { return }
     // An earlier try, whose answer was lost, may have replaced it: then it has another version.
-    if answer.isRepeated, try self.object(object.number)?.bytes == object.bytes { return }
+    if try self.object(object.number)?.bytes == object.bytes { return }
     throw CarrierError(
       .unreachable, what: "\(place(of: path)) was replaced or removed meanwhile", next: "read it again")
   }

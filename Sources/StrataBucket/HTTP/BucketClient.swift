@@ -5,8 +5,6 @@ internal import StrataBase
 /// An answer that says what became of a request, or what is there.
 struct BucketAnswer {
   let response: HTTPResponse
-  /// Whether an earlier try, whose answer is not known, may have been carried out.
-  let isRepeated: Bool
 
   var status: Int { response.status }
   var isSuccess: Bool { 200..<300 ~= status }
@@ -78,7 +76,7 @@ final class BucketClient: Sendable {
         (status, code) = (response.status, found.code)
         judgement = BucketJudgement(response, found, to: request, what, place)
         if case .answer = judgement {
-          return BucketAnswer(response: response, isRepeated: mayHaveHappened)
+          return BucketAnswer(response: response)
         }
       } catch {
         judgement = .init(error, what, place)

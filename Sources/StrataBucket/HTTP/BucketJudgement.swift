@@ -67,6 +67,8 @@ extension BucketJudgement {
         "check the region and the endpoint in the URL: what answers there is not the bucket's server")
     case (_, "RequestTimeTooSkewed"):
       self = refused("set the clock of this machine, which differs too much from the server's")
+    case (403, "InvalidObjectState"):
+      self = refused("bring the object back from the archive, and end the rule that moves objects there")
     case (_, _) where Self.keyCodes.contains(found.code) || response.status == 401:
       self = .badKeys(
         CarrierError(
