@@ -4,8 +4,8 @@
     check_buckets.py --logreplay PROGRAM --check PROGRAM --servers FOLDER [--seed N]
 
 FOLDER has a virtual environment for each server: moto, which checks signatures and permissions and keeps conditions;
-localbucket, which takes an ETag that is no longer right; and nanio, which ignores conditions. All servers are ended, also
-after a failure. What is there is read with boto3, Amazon's own client.
+localbucket, which takes an ETag that is no longer right; and nanio, which ignores conditions. All servers are ended,
+also after a failure. What is there is read with boto3, Amazon's own client.
 """
 
 import argparse
@@ -141,7 +141,8 @@ class Good:
         self.lent = keys_of(sts.assume_role(RoleArn=role, RoleSessionName="lent")["Credentials"])
         # From here on it checks the signature of every request.
         urllib.request.urlopen(urllib.request.Request(
-            f"{server.url}/moto-api/reset-auth", data=b"0", method="POST", headers={"Content-Type": "text/plain"})).read()
+            f"{server.url}/moto-api/reset-auth", data=b"0", method="POST",
+            headers={"Content-Type": "text/plain"})).read()
         self.s3 = client("s3", server.url, self.run.keys)
 
     @staticmethod
@@ -187,7 +188,8 @@ class Good:
             assert error.response["Error"]["Code"] == "SignatureDoesNotMatch", error
         assert not self.keys("signed")
         unknown = {"AWS_ACCESS_KEY_ID": "AKIAUNKNOWN", "AWS_SECRET_ACCESS_KEY": "x"}
-        self.run("replicate", self.folder / "signed", self.url("signed"), code=74, keys=unknown, says=["InvalidAccessKeyId"])
+        self.run("replicate", self.folder / "signed", self.url("signed"), code=74, keys=unknown,
+                 says=["InvalidAccessKeyId"])
         self.run("replicate", self.folder / "signed", self.url("signed"), code=74, keys={}, says=["no access keys"])
         self.run("replicate", self.folder / "signed", self.url("signed", "nobucket"), code=74, says=["NoSuchBucket"])
         print("a wrong key, an unknown one, none, and a bucket that is not there are refused with the reason")
@@ -293,6 +295,15 @@ class Good:
                  keys={"AWS_SHARED_CREDENTIALS_FILE": str(profile), "AWS_PROFILE": "copies"})
         print("keys that are lent, that may do less, and of a profile are used")
 
+    def names_of_hosts(self):
+        """The bucket in the name of the host: every name that ends with localhost is this machine."""
+        store = self.folder / "lent"
+        url = self.url("hosts", more="&style=host").replace("127.0.0.1", "localhost")
+        self.run("replicate", store, url)
+        self.run("verify", store, "--against", url)
+        assert any("/log/" in key for key in self.keys("hosts"))
+        print("a bucket is reached by the name of a host")
+
     def versions(self):
         store = self.store("versions", 10)
         self.run("replicate", store, self.url("v", "versions"), code=69, says=["keeps versions", "allow-versions=yes"])
@@ -369,8 +380,8 @@ def hostile(run, folder):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}"
         running = {way: subprocess.Popen(
-            [run.program, "replicate", f"s3://copies/{way}?endpoint={url}", folder / f"hostile-{way}", "--within", "5s"],
-            env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in expected}
+            [run.program, "replicate", f"s3://copies/{way}?endpoint={url}", folder / f"hostile-{way}", "--within",
+             "5s"], env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in expected}
         said = {way: process.communicate(timeout=120)[0].decode() for way, process in running.items()}
         server.shutdown()
     for way, process in running.items():
@@ -388,7 +399,8 @@ def encrypted(start, run, folder):
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
          "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate], check=True, capture_output=True)
     port = free_port()
-    start("moto", ["moto_server", "-H", "127.0.0.1", "-p", str(port), "-s", "-c", str(certificate), "-k", str(key)], port)
+    words = ["moto_server", "-H", "127.0.0.1", "-p", str(port), "-s", "-c", str(certificate), "-k", str(key)]
+    start("moto", words, port)
     url = f"https://127.0.0.1:{port}"
     keys = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret-of-someone"}
     boto3.client("s3", endpoint_url=url, region_name="us-east-1", verify=str(certificate), aws_access_key_id="a",
@@ -427,7 +439,7 @@ def main():
         moto = start("moto", ["moto_server", "-H", "127.0.0.1", "-p", str(port)], port)
         good = Good(moto, options.logreplay, options.check, folder, options.seed)
         for check in (good.signatures, good.copies, good.erasing, good.damage, good.takeover, good.races, good.silence,
-                      good.keys_of_others, good.versions, good.calls):
+                      good.keys_of_others, good.names_of_hosts, good.versions, good.calls):
             check()
         hostile(good.run, folder)
         encrypted(start, good.run, folder)
@@ -436,13 +448,13 @@ def main():
         port = free_port()
         data = folder / "localbucket"
         server = start("localbucket", ["localbucket", str(data), "--port", str(port)], port)
-        refused(good.run, folder, server, keys, lambda: (data / "copies").mkdir(parents=True, exist_ok=True), "localbucket",
-                "ignores If-Match")
+        refused(good.run, folder, server, keys, lambda: (data / "copies").mkdir(parents=True, exist_ok=True),
+                "localbucket", "ignores If-Match")
 
         port = free_port()
-        server = start(
-            "nanio", ["nanio", "serve", "--host", "127.0.0.1", "--port", str(port), "--data-dir", str(folder / "nanio")],
-            port, {"NANIO_ACCESS_KEY": keys["AWS_ACCESS_KEY_ID"], "NANIO_SECRET_KEY": keys["AWS_SECRET_ACCESS_KEY"]})
+        words = ["nanio", "serve", "--host", "127.0.0.1", "--port", str(port), "--data-dir", str(folder / "nanio")]
+        names = {"NANIO_ACCESS_KEY": keys["AWS_ACCESS_KEY_ID"], "NANIO_SECRET_KEY": keys["AWS_SECRET_ACCESS_KEY"]}
+        server = start("nanio", words, port, names)
         refused(good.run, folder, server, keys,
                 lambda: client("s3", server.url, keys).create_bucket(
                     Bucket="copies", CreateBucketConfiguration={"LocationConstraint": REGION}),

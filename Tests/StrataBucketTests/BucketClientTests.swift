@@ -45,6 +45,8 @@ internal import Testing
     for (status, code, kind) in expected { #expect(try self.kind(status, code) == kind, "\(status) \(code)") }
     #expect(try kind(404, "", .head) == .answer)
     #expect(try kind(403, "", .head) == .keys)
+    #expect(try kind(400, "", .head) == .keys)
+    #expect(try kind(400, "", .get) == .refused)
     #expect(try kind(404, "", .get) == .unreachable)
   }
 

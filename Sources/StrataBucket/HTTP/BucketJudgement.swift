@@ -75,8 +75,9 @@ extension BucketJudgement {
           .refused, what: text,
           next: found.code.contains("xpired") || found.code.contains("Token")
             ? "get new access keys: these have expired" : "check the access key and its secret"))
-    case (403, _) where request.method == .head || found.code.isEmpty:
-      // An answer without a body does not say what it refuses.
+    case (403, ""),
+      (400, "") where request.method == .head:
+      // An answer without a body does not say what it refuses: the keys may have expired.
       self = .badKeys(.denied(text, request))
     case (403, "RequestTimeout"), (400, "RequestTimeout"), (408, _), (429, _), (409, _), (_, "SlowDown"):
       self = .again(.noAnswer(text), isDoubtful: false)
@@ -120,6 +121,7 @@ extension CarrierError {
       case .put, .post: "s3:PutObject"
       case .delete: "s3:DeleteObject and s3:AbortMultipartUpload"
       }
-    return CarrierError(.refused, what: what, next: "allow the access key \(permission) in this bucket")
+    return CarrierError(
+      .refused, what: what, next: "check the access key, and allow it \(permission) in this bucket")
   }
 }
