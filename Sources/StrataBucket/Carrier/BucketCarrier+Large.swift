@@ -110,7 +110,7 @@ extension BucketCarrier {
         .unreachable,
         what:
           "the upload of \(place(of: name)) was not completed: the server answered \(answer.status), and not with a file",
-        next: "nothing: it is tried again")
+        next: "write the file again")
     }
   }
 }

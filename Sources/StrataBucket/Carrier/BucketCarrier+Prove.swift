@@ -4,43 +4,58 @@ internal import StrataBase
 public import StrataReplica
 
 extension BucketCarrier {
-  /// Tries conditional creates and replaces, reads and lists on a key under `PREFIX/probe/`, and removes it. Then looks
-  /// whether the bucket keeps what is replaced. About a dozen requests.
+  /// Looks whether the bucket keeps what is replaced. Then tries conditional creates and replaces, reads and lists on a key
+  /// under `PREFIX/probe/`, and removes it. About fifteen requests.
   ///
   /// - Throws: `unfit` if a condition is ignored, or what was replaced is kept and that was not asked for; `refused` if a
   ///   permission is missing, or it cannot be known whether versions are kept.
   public func prove() throws(CarrierError) {
     if !place.allowsVersions { try refuseVersions() }
-    // A lost answer to one of the requests hides what it would have said. Then another key is tried.
-    for _ in 0..<Self.proofCountMax { if try proveConditions() { return } }
-    throw CarrierError(
-      .unreachable, what: "\(name) does not answer often enough to be tried",
-      next: "nothing: it is tried again")
+    var doubt = Doubt.answerLost
+    for _ in 0..<Self.proofCountMax {
+      guard let found = try proveConditions() else { return }
+      doubt = found
+    }
+    switch doubt {
+    case .answerLost:
+      throw CarrierError(
+        .unreachable, what: "\(name) does not answer often enough to be tried",
+        next: "check the network and the endpoint; then try again")
+    case .keyRemains:
+      throw unfit("a key that was removed is there", "choose an object store that removes what it has to")
+    }
   }
 
   private static let proofCountMax = 5
 
+  /// Why nothing is proved yet, so that another key is tried.
+  private enum Doubt {
+    /// The answer to a request was lost, and with it what it would have said.
+    case answerLost
+    /// A key is there after it was removed. A request that was slow may have created it again.
+    case keyRemains
+  }
+
   // MARK: Conditions
 
-  /// Returns false if an answer was lost, so that nothing is proved.
-  private func proveConditions() throws(CarrierError) -> Bool {
+  /// Returns nil if the bucket keeps them.
+  private func proveConditions() throws(CarrierError) -> Doubt? {
     let token = String(UInt64.random(in: .min ... .max), radix: 36)
     let probe = "probe/\(token)"
-    let result: Bool
-    do throws(CarrierError) {
-      result = try tryConditions(probe, token)
-    } catch {
+    let isProved: Bool
+    do throws(CarrierError) { isProved = try tryConditions(probe, token) } catch {
       try? removeFiles([token], in: "probe")
       throw error
     }
     try removeFiles([token], in: "probe")
-    guard result else { return false }
     guard try content(of: probe) == nil else {
-      throw unfit("a key that was removed is there", "choose an object store that removes what it has to")
+      try removeFiles([token], in: "probe")
+      return .keyRemains
     }
-    return true
+    return isProved ? nil : .answerLost
   }
 
+  /// Returns false if an answer was lost.
   private func tryConditions(_ probe: String, _ token: String) throws(CarrierError) -> Bool {
     let forms = ["first", "second", "third", "fourth"].map { Array("\($0) \(token)".utf8) }
     // A key that is not there is read as that: without the permission to list, a server calls it forbidden.

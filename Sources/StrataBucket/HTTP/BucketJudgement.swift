@@ -111,7 +111,8 @@ extension BucketJudgement {
 
 extension CarrierError {
   fileprivate static func noAnswer(_ what: String) -> CarrierError {
-    CarrierError(.unreachable, what: what, next: "nothing: it is tried again")
+    CarrierError(
+      .unreachable, what: what, next: "check the network and the endpoint, if trying again does not help")
   }
 
   fileprivate static func denied(_ what: String, _ request: HTTPRequest) -> CarrierError {
