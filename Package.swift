@@ -25,12 +25,20 @@ let package = Package(
     .library(name: "StrataViews", targets: ["StrataViews"]),
     // Copies on other machines, apart so that a store that has none needs nothing of it.
     .library(name: "StrataReplica", targets: ["StrataReplica"]),
+    // Copies in buckets of object stores. Reaches them only with the trait Bucket.
+    .library(name: "StrataBucket", targets: ["StrataBucket"]),
     // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
     .executable(name: "logreplay", targets: ["logreplay"]),
     // Every promise of speed beside the raw limit of the machine.
     .executable(name: "stratabench", targets: ["stratabench"]),
+  ],
+  // What needs a library of the system beside liblz4. None is on unless asked for.
+  traits: [
+    .trait(
+      name: "Bucket", description: "Copies in S3-compatible buckets. Needs libcurl: libcurl4-openssl-dev."),
+    .trait(name: "JetStream", description: "Copies in NATS JetStream. Needs the client in C: libnats-dev."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -41,6 +49,12 @@ let package = Package(
       name: "CLZ4",
       pkgConfig: "liblz4",
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
+    ),
+    // The system's HTTP client, which only buckets need.
+    .systemLibrary(
+      name: "CCurl",
+      pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
     ),
     // Checksums in C, and calls that the system's modules hide.
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
@@ -60,6 +74,15 @@ let package = Package(
     .target(
       name: "StrataReplica",
       dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // A carrier: buckets of object stores. Knows no store.
+    .target(
+      name: "StrataBucket",
+      dependencies: [
+        "StrataReplica", "StrataLog", "StrataBase",
+        .target(name: "CCurl", condition: .when(traits: ["Bucket"])),
+      ],
       swiftSettings: houseRules
     ),
     // Events folded into tables and views. Knows not that someone looks.
@@ -119,6 +142,7 @@ let package = Package(
       name: "logreplay",
       dependencies: modules + [
         "LogreplayPoints", "Strata", "CLZ4",
+        .target(name: "StrataBucket", condition: .when(traits: ["Bucket"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -180,6 +204,19 @@ let package = Package(
         "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
         "StrataSimulation",
       ],
+      swiftSettings: houseRules
+    ),
+    // Of buckets, against a model of one: without a network, and without libcurl.
+    .testTarget(
+      name: "StrataBucketTests",
+      dependencies: ["StrataBucket", "StrataReplica", "StrataLog", "StrataBase", "StrataSimulation"],
+      swiftSettings: houseRules
+    ),
+    // Calls of a carrier that no command makes, for the servers of `Tools/support/bucket-servers`.
+    .executableTarget(
+      name: "strata-bucketcheck",
+      dependencies: ["StrataBucket", "StrataReplica", "StrataLog", "StrataBase"],
+      path: "Tests/Support/BucketCheck",
       swiftSettings: houseRules
     ),
     // Of folds, keys, trees and views.

@@ -17,6 +17,10 @@ public protocol Carrier: AnyObject, Sendable {
   /// What messages call it: its URL, without user names, passwords and keys.
   var name: String { get }
 
+  /// What messages call a file or an object of it, by its path: `name`, a slash and the path, unless a name has an end that
+  /// belongs after them.
+  func place(of path: String) -> String
+
   /// Tries on objects of its own that a number which is taken stays taken, and removes them.
   ///
   /// - Throws: `unfit` if the carrier ignores the condition, or lacks what the promises rest on.
@@ -64,6 +68,8 @@ public protocol Carrier: AnyObject, Sendable {
 }
 
 extension Carrier {
+  public func place(of path: String) -> String { "\(name)/\(path)" }
+
   public func confirm(_ object: CarrierObject) throws(CarrierError) {}
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try object(number) != nil }
@@ -72,21 +78,24 @@ extension Carrier {
 /// The numbers that are taken in a carrier.
 public struct CarrierExtent: Sendable, Equatable {
   /// The largest one, 0 if there is none.
-  public let last: UInt64
+  public private(set) var last: UInt64 = 0
   /// The numbers before it that are not taken, ascending: the first of a carrier whose first objects were removed, and what
-  /// is lost.
-  public let missing: [ClosedRange<UInt64>]
+  /// is lost. At most the first `missingMax` runs of them.
+  public private(set) var missing: [ClosedRange<UInt64>] = []
+
+  public static let missingMax = 1000
+
+  /// Nothing is taken.
+  public init() {}
 
   /// - Parameter numbers: the numbers that are taken, in any order, each once. O(n log n).
-  public init(of numbers: some Collection<UInt64>) {
-    var missing: [ClosedRange<UInt64>] = []
-    var next: UInt64 = 1
-    for number in numbers.sorted() {
-      if number > next { missing.append(next...number - 1) }
-      next = number &+ 1
-    }
-    last = next &- 1
-    self.missing = missing
+  public init(of numbers: some Collection<UInt64>) { for number in numbers.sorted() { add(number) } }
+
+  /// Adds a number that is larger than all before; another one says nothing new.
+  public mutating func add(_ number: UInt64) {
+    guard number > last else { return }
+    if number > last + 1, missing.count < Self.missingMax { missing.append(last + 1...number - 1) }
+    last = number
   }
 }
 

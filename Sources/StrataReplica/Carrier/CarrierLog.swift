@@ -17,7 +17,7 @@ package struct CarrierLog: Sendable {
   }
 
   /// What messages call an object.
-  package func place(_ number: UInt64) -> String { "\(carrier.name)/\(CarrierLog.path(of: number))" }
+  package func place(_ number: UInt64) -> String { carrier.place(of: CarrierLog.path(of: number)) }
 
   static let folder = "log"
 

@@ -16,7 +16,7 @@ final class CarrierFile: File {
     length = size
   }
 
-  var path: String { "\(files.name)/\(name)" }
+  var path: String { files.place(of: name) }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) -> Int {
     var done = 0

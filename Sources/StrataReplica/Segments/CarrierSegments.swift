@@ -65,7 +65,7 @@ package final class CarrierSegments: Sendable {
     let name = Self.manifestName(number)
     guard let bytes = try whole(name), !bytes.isEmpty else { return nil }
     func finding(_ kind: StoreFinding.Class, _ what: String) -> StoreFinding {
-      StoreFinding(kind, file: "\(files.name)/\(name)", offset: 0, first: 0, last: 0, what: what)
+      StoreFinding(kind, file: files.place(of: name), offset: 0, first: 0, last: 0, what: what)
     }
     let found: CarrierManifest
     do throws(DecodingProblem) {

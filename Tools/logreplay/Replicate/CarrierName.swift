@@ -2,6 +2,10 @@
 
 internal import StrataReplica
 
+#if Bucket
+  internal import StrataBucket
+#endif
+
 /// A place outside of the machine, by its URL.
 enum CarrierName {
   /// The schemes that name a place. What has none of them is a path.
@@ -12,6 +16,7 @@ enum CarrierName {
 
   /// The carrier that a URL names.
   static func carrier(_ text: String) throws(CommandFailure) -> any Carrier {
+    if text.hasPrefix("s3:") { return try bucket(text) }
     guard text.hasPrefix("file:") else {
       let scheme = text.prefix { $0 != ":" }
       throw CommandFailure(
@@ -31,5 +36,19 @@ enum CarrierName {
         ExitStatus.usage, "the URL has no path", at: text, next: "write the path of a folder: file:/path")
     }
     return FolderCarrier(path: String(path))
+  }
+
+  /// No failure has the URL: what people write into one may be a key that is secret.
+  private static func bucket(_ url: String) throws(CommandFailure) -> any Carrier {
+    #if Bucket
+      do throws(CarrierError) { return try BucketCarrier(url: url) } catch {
+        throw CommandFailure(ExitStatus.usage, error.what, at: "s3:", next: error.next)
+      }
+    #else
+      throw CommandFailure(
+        ExitStatus.unsupported, "this logreplay was built without buckets", at: "s3:",
+        next: "build one with them, which needs libcurl4-openssl-dev: "
+          + "swift build -c release --traits Bucket --product logreplay; or name a folder: file:/path")
+    #endif
   }
 }
