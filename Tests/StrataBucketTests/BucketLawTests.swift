@@ -47,7 +47,7 @@ internal import Testing
           )
           do throws(CarrierError) {
             let extent = try writers[who].carrier.extent()
-            #expect(extent.missing == nil, "seed \(seed)")
+            #expect(extent.missing == [], "seed \(seed)")
             writers[who].next = extent.last + 1
           } catch { texts.append("\(error)") }
         }
