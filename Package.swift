@@ -25,12 +25,19 @@ let package = Package(
     .library(name: "StrataViews", targets: ["StrataViews"]),
     // Copies on other machines, apart so that a store that has none needs nothing of it.
     .library(name: "StrataReplica", targets: ["StrataReplica"]),
+    // Copies in NATS JetStream. Nothing but tests uses it without the trait `JetStream`.
+    .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
     // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
     .executable(name: "logreplay", targets: ["logreplay"]),
     // Every promise of speed beside the raw limit of the machine.
     .executable(name: "stratabench", targets: ["stratabench"]),
+  ],
+  // What needs a library of the system beside LZ4 is built only where it is asked for: `--traits JetStream`.
+  traits: [
+    .trait(name: "Bucket", description: "Copies in buckets that speak S3. Needs libcurl."),
+    .trait(name: "JetStream", description: "Copies in NATS JetStream. Needs the C client of NATS, libnats."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -41,6 +48,12 @@ let package = Package(
       name: "CLZ4",
       pkgConfig: "liblz4",
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
+    ),
+    // The C client of NATS, for the trait `JetStream`.
+    .systemLibrary(
+      name: "CNats",
+      pkgConfig: "libnats",
+      providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
     ),
     // Checksums in C, and calls that the system's modules hide.
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
@@ -60,6 +73,15 @@ let package = Package(
     .target(
       name: "StrataReplica",
       dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // A carrier of copies in a stream of NATS JetStream. Only what calls the C client depends on the trait.
+    .target(
+      name: "StrataJetStream",
+      dependencies: [
+        "StrataReplica", "StrataDocuments", "StrataBase",
+        .target(name: "CNats", condition: .when(traits: ["JetStream"])),
+      ],
       swiftSettings: houseRules
     ),
     // Events folded into tables and views. Knows not that someone looks.
@@ -119,6 +141,7 @@ let package = Package(
       name: "logreplay",
       dependencies: modules + [
         "LogreplayPoints", "Strata", "CLZ4",
+        .target(name: "StrataJetStream", condition: .when(traits: ["JetStream"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -179,6 +202,15 @@ let package = Package(
       dependencies: [
         "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
         "StrataSimulation",
+      ],
+      swiftSettings: houseRules
+    ),
+    // Of copies in JetStream, over a broker in memory.
+    .testTarget(
+      name: "StrataJetStreamTests",
+      dependencies: [
+        "StrataJetStream", "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataBase", "StrataSimulation",
       ],
       swiftSettings: houseRules
     ),

@@ -2,16 +2,21 @@
 
 internal import StrataReplica
 
+#if JetStream
+  internal import StrataJetStream
+#endif
+
 /// A place outside of the machine, by its URL.
 enum CarrierName {
   /// The schemes that name a place. What has none of them is a path.
-  private static let schemes = ["file:", "s3:", "nats:"]
+  private static let schemes = ["file:", "s3:", "nats:", "tls:"]
 
   /// Whether a text names a place, and not a store's folder.
   static func isOne(_ text: String) -> Bool { schemes.contains(where: text.hasPrefix) }
 
   /// The carrier that a URL names.
   static func carrier(_ text: String) throws(CommandFailure) -> any Carrier {
+    if text.hasPrefix("nats:") || text.hasPrefix("tls:") { return try jetStream(text) }
     guard text.hasPrefix("file:") else {
       let scheme = text.prefix { $0 != ":" }
       throw CommandFailure(
@@ -31,5 +36,18 @@ enum CarrierName {
         ExitStatus.usage, "the URL has no path", at: text, next: "write the path of a folder: file:/path")
     }
     return FolderCarrier(path: String(path))
+  }
+
+  /// A stream of JetStream. What is wrong with its URL is said without the URL, which may have a password.
+  private static func jetStream(_ url: String) throws(CommandFailure) -> any Carrier {
+    #if JetStream
+      do throws(CarrierError) { return try JetStreamCarrier(url: url) } catch {
+        throw CommandFailure(ExitStatus.usage, error.what, next: error.next)
+      }
+    #else
+      throw CommandFailure(
+        ExitStatus.unsupported, "this logreplay was built without JetStream",
+        next: "install libnats-dev, and build it with: swift build -c release --traits JetStream --product logreplay")
+    #endif
   }
 }
