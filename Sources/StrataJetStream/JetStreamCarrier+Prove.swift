@@ -7,7 +7,8 @@ extension JetStreamCarrier {
   /// Looks at the version of every server that answers, makes the streams of the copy if they are not there, compares how
   /// they are set up, and tries the fence.
   public func prove() throws(CarrierError) {
-    let versions = try asking(names.log) { () throws(LinkFailure) -> [(server: String, version: ServerVersion)] in
+    let versions = try asking(names.log) {
+      () throws(LinkFailure) -> [(server: String, version: ServerVersion)] in
       try link.versions()
     }
     for (server, version) in versions where version < .oldest { throw .tooOld(server, version.description) }
@@ -39,7 +40,9 @@ extension JetStreamCarrier {
       case APICode.replicasWithoutCluster:
         throw CarrierError(
           .unfit, what: "the server is alone, and a copy has \(address.replicas) replicas: \(error.sentence)",
-          next: "ship to a cluster of three, or say ?replicas=1 in the URL: then the copy is as safe as that server")
+          next:
+            "ship to a cluster of three, or say ?replicas=1 in the URL: then the copy is as safe as that server"
+        )
       case APICode.noPeers:
         throw CarrierError(
           .unreachable,

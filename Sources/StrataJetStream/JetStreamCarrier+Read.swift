@@ -20,7 +20,9 @@ extension JetStreamCarrier {
     if let found = try anyMessage(number, readsAhead: isSequential) { return try whole(number, found) }
     // Not there yet, replaced by a form without what was erased, or lost.
     guard let log = try logState(), number <= log.last else { return nil }
-    if let found = try leaderMessage(names.log, #"{"seq":\#(number)}"#) { return try whole(number, found.bytes) }
+    if let found = try leaderMessage(names.log, #"{"seq":\#(number)}"#) {
+      return try whole(number, found.bytes)
+    }
     if let found = try replacement(number) { return try whole(number, found.bytes, version: found.version) }
     for _ in 0..<Self.replicaLooks {
       if let found = try anyMessage(number, readsAhead: false) { return try whole(number, found) }

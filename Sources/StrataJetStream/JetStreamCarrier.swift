@@ -25,6 +25,8 @@ public final class JetStreamCarrier: Carrier {
   let names: StreamNames
   let link: any BrokerLink
   let time: CarrierTime
+  /// The least that a server has to take, so that the longest object has not more parts than its list can say.
+  private let messageSizeLeast: Int
   /// What calls on several threads share.
   let state = Lock(State())
 
@@ -34,8 +36,12 @@ public final class JetStreamCarrier: Carrier {
   /// 480 KiB: what still fits into one message when it cannot be compressed.
   public var objectSizeTarget: Int { 480 << 10 }
 
-  init(_ address: JetStreamAddress, over link: any BrokerLink, time: CarrierTime = .system) {
+  init(
+    _ address: JetStreamAddress, over link: any BrokerLink, time: CarrierTime = .system,
+    messageSizeLeast: Int = 64 << 10
+  ) {
     self.address = address
+    self.messageSizeLeast = messageSizeLeast
     names = StreamNames(copy: address.copy)
     self.link = link
     self.time = time
@@ -45,15 +51,13 @@ public final class JetStreamCarrier: Carrier {
 
   /// The largest message that is sent. Servers take 1 MiB unless told otherwise, and work best with less.
   static let messageSizeMax = 512 << 10
-  /// The least that a server has to take, so that the longest object has not more parts than its list can say.
-  static let messageSizeLeast = 64 << 10
   /// What the headers of a message may need. They count as a part of it.
   private static let headerSizeMax = 1 << 10
 
   /// How many bytes of an object fit into one message.
   func partSizeMax() throws(LinkFailure) -> Int {
     let size = min(try link.messageSizeMax(), Self.messageSizeMax)
-    guard size >= Self.messageSizeLeast else {
+    guard size >= messageSizeLeast else {
       throw .refused(
         CarrierError(
           .unfit, what: "the servers take messages of at most \(size) bytes",

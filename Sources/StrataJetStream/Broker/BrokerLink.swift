@@ -85,12 +85,16 @@ struct ServerVersion: Comparable, Sendable, CustomStringConvertible {
   /// becomes of a race on the fence: 2.9.10 did not.
   static let oldest = ServerVersion(2, 12, 0)
 
-  init(_ major: Int, _ minor: Int, _ patch: Int) { (self.major, self.minor, self.patch) = (major, minor, patch) }
+  init(_ major: Int, _ minor: Int, _ patch: Int) {
+    (self.major, self.minor, self.patch) = (major, minor, patch)
+  }
 
   /// Reads `2.15.1`, and `2.12.0-RC.3`, which counts as 2.12.0.
   init?(_ text: String) {
-    let numbers = text.prefix { $0 != "-" && $0 != "+" }.split(separator: ".", omittingEmptySubsequences: false)
-      .map { Int($0) }
+    let numbers = text.prefix { $0 != "-" && $0 != "+" }.split(
+      separator: ".", omittingEmptySubsequences: false
+    )
+    .map { Int($0) }
     guard numbers.count == 3, let major = numbers[0], let minor = numbers[1], let patch = numbers[2],
       min(major, minor, patch) >= 0
     else { return nil }
@@ -108,7 +112,8 @@ extension CarrierError {
   /// A server that is too old.
   static func tooOld(_ server: String, _ version: String) -> CarrierError {
     CarrierError(
-      .unfit, what: "the NATS server \(server) has version \(version), and copies need \(ServerVersion.oldest)",
+      .unfit,
+      what: "the NATS server \(server) has version \(version), and copies need \(ServerVersion.oldest)",
       next: "upgrade every server of the cluster; older ones may number the same messages differently")
   }
 }

@@ -82,7 +82,9 @@ struct JetStreamAddress: Equatable, Sendable {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       host = text[text.index(after: text.startIndex)..<end]
       let rest = text[text.index(after: end)...]
-      guard rest.isEmpty || rest.hasPrefix(":") else { throw wrong("a server has more than a host and a port") }
+      guard rest.isEmpty || rest.hasPrefix(":") else {
+        throw wrong("a server has more than a host and a port")
+      }
       if !rest.isEmpty { port = rest.dropFirst() }
     } else if let colon = text.firstIndex(of: ":") {
       host = text[..<colon]

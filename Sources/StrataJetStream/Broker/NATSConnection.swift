@@ -68,7 +68,8 @@
       try Self.check(natsConnection_PublishMsg(connection, made.pointer))
     }
 
-    func request(_ messages: [BrokerMessage], within duration: Duration) throws(LinkFailure) -> BrokerMessage {
+    func request(_ messages: [BrokerMessage], within duration: Duration) throws(LinkFailure) -> BrokerMessage
+    {
       for message in messages.dropLast() { try publish(message) }
       let last = try Message(messages[messages.count - 1])
       var answer: OpaquePointer?

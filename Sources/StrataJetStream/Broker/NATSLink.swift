@@ -99,7 +99,8 @@
       return found
     }
 
-    func request(_ messages: [BrokerMessage], within duration: Duration) throws(LinkFailure) -> BrokerMessage {
+    func request(_ messages: [BrokerMessage], within duration: Duration) throws(LinkFailure) -> BrokerMessage
+    {
       try using { connection throws(LinkFailure) in try connection.request(messages, within: duration) }
     }
 
@@ -113,7 +114,8 @@
 
     func hint(_ subject: String) {
       do throws(LinkFailure) {
-        try using { connection throws(LinkFailure) in try connection.publish(BrokerMessage(subject: subject)) }
+        try using { connection throws(LinkFailure) in try connection.publish(BrokerMessage(subject: subject))
+        }
       } catch {}
     }
 

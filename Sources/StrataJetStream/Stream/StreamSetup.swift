@@ -62,7 +62,8 @@ struct StreamSetup {
       return "the stream \(name) has \(field)"
     }
     if let mode = config["persist_mode"], mode.isSet, mode != "default" {
-      return "persist_mode of the stream \(name) is \(mode.json().prefix(100)): it answers before it has stored"
+      return
+        "persist_mode of the stream \(name) is \(mode.json().prefix(100)): it answers before it has stored"
     }
     return nil
   }
@@ -79,7 +80,8 @@ struct StreamSetup {
     if let difference = difference(from: config) {
       throw CarrierError(
         .unfit, what: difference,
-        next: "choose another name, or change the stream; ?replicas=1 in the URL says that one replica is enough")
+        next:
+          "choose another name, or change the stream; ?replicas=1 in the URL says that one replica is enough")
     }
   }
 }

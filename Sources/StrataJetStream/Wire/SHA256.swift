@@ -32,7 +32,9 @@ enum SHA256 {
     var rest = Array(bytes[whole...]) + [0x80]
     rest += [UInt8](repeating: 0, count: (120 - rest.count) % 64)
     let bits = UInt64(bytes.count) * 8
-    for shift in stride(from: 56, through: 0, by: -8) { rest.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+    for shift in stride(from: 56, through: 0, by: -8) {
+      rest.append(UInt8(truncatingIfNeeded: bits >> shift))
+    }
     rest.withUnsafeBytes { rest in
       for offset in stride(from: 0, to: rest.count, by: 64) {
         add(UnsafeRawBufferPointer(rebasing: rest[offset..<offset + 64]), to: &state, &schedule)

@@ -47,7 +47,9 @@ enum CarrierName {
     #else
       throw CommandFailure(
         ExitStatus.unsupported, "this logreplay was built without JetStream",
-        next: "install libnats-dev, and build it with: swift build -c release --traits JetStream --product logreplay")
+        next:
+          "install libnats-dev, and build it with: swift build -c release --traits JetStream --product logreplay"
+      )
     #endif
   }
 }

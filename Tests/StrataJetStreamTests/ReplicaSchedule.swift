@@ -1,0 +1,1 @@
+../StrataReplicaTests/ReplicaSchedule.swift
