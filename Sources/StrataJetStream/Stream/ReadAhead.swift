@@ -3,7 +3,7 @@
 /// The messages that follow the one that was read last, as far as one answer had them. Bounded by what is asked for at once.
 struct ReadAhead {
   /// How many messages are asked for at once, and about how many bytes.
-  static let countMax = 512
+  static let countMax = 2048
   static let sizeMax = 8 << 20
 
   private var messages: [UInt64: [UInt8]] = [:]
