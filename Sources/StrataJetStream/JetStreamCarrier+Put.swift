@@ -52,12 +52,12 @@ extension JetStreamCarrier {
 
   /// What the log gets for an object: itself, or the list of its parts, which are put before.
   func message(
-    for object: CarrierObject, partSize: Int, since begin: Duration
+    for object: CarrierObject, _ kind: StreamNames.Parts = .put, partSize: Int, since begin: Duration
   ) throws(CarrierError) -> [UInt8] {
     guard object.bytes.count > partSize else { return object.bytes }
     let parts = ObjectParts(of: object.bytes, partSize: partSize)
     for index in 0..<parts.count {
-      let subject = names.part(index, of: parts, object.number)
+      let subject = names.part(index, of: parts, object.number, kind)
       let query = #"{"last_by_subj":\#(DocumentValue.string(subject).json())}"#
       let bytes = Array(object.bytes[index * partSize..<min((index + 1) * partSize, parts.size)])
       // A second copy would have to be erased with the first.

@@ -98,7 +98,7 @@ extension JetStreamCarrier {
     guard let parts = ObjectParts(decoding: bytes) else {
       return CarrierObject(number: number, bytes: bytes, version: text)
     }
-    if let object = try joined(parts, number) {
+    if let object = try joined(parts, number, version == nil ? .put : .new) {
       return CarrierObject(number: number, bytes: object, version: text)
     }
     // Parts go when their object is replaced.
@@ -110,10 +110,13 @@ extension JetStreamCarrier {
   }
 
   /// The object whose parts a list names; nil if one of them is missing or is another.
-  private func joined(_ parts: ObjectParts, _ number: UInt64) throws(CarrierError) -> [UInt8]? {
+  func joined(
+    _ parts: ObjectParts, _ number: UInt64, _ kind: StreamNames.Parts
+  ) throws(CarrierError) -> [UInt8]? {
     var object: [UInt8] = []
     for index in 0..<parts.count {
-      guard let part = try part(index, of: parts, number), object.count + part.count <= parts.size else {
+      guard let part = try part(index, of: parts, number, kind), object.count + part.count <= parts.size
+      else {
         return nil
       }
       object += part
@@ -121,8 +124,10 @@ extension JetStreamCarrier {
     return parts.describes(object) ? object : nil
   }
 
-  private func part(_ index: Int, of parts: ObjectParts, _ number: UInt64) throws(CarrierError) -> [UInt8]? {
-    let subject = names.part(index, of: parts, number)
+  private func part(
+    _ index: Int, of parts: ObjectParts, _ number: UInt64, _ kind: StreamNames.Parts
+  ) throws(CarrierError) -> [UInt8]? {
+    let subject = names.part(index, of: parts, number, kind)
     let query = #"{"last_by_subj":\#(DocumentValue.string(subject).json())}"#
     let answer = try asking(names.side) { () throws(LinkFailure) -> BrokerMessage? in
       let request = BrokerMessage(subject: "$JS.API.DIRECT.GET.\(names.side)", bytes: Array(query.utf8))

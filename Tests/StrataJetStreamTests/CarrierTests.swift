@@ -112,11 +112,44 @@ internal import Testing
     #expect(broker.stream("STRATA_LOG_desk")?.messages.isEmpty == true)
     // Three parts of each of the other two, three forms, and no earlier one.
     let subjects = try #require(broker.stream("STRATA_SIDE_desk")).messages.values.map(\.subject)
-    #expect(subjects.count { $0.contains(".part.") } == 6 && subjects.count { $0.contains(".erased.") } == 3)
-    #expect(!subjects.contains { $0.contains(".part.2.") })
+    #expect(!subjects.contains { $0.contains(".part.") })
+    #expect(subjects.count { $0.contains(".new.") } == 6 && subjects.count { $0.contains(".erased.") } == 3)
+    #expect(!subjects.contains { $0.contains(".new.2.") })
     #expect(try reader.extent() == CarrierExtent(last: 3))
     #expect(carrier.put([object(4, "next")]) == .stored)
     #expect(try reader.extent() == CarrierExtent(last: 4) && reader.object(4) == object(4, "next"))
+  }
+
+  @Test
+  func `a replacement that is interrupted anywhere is made again, and the object is there all the time`()
+    throws
+  {
+    let large = CarrierObject(number: 1, bytes: [UInt8](repeating: 9, count: 1_000))
+    let new = [UInt8](repeating: 3, count: 900)
+    var interrupted = 0
+    for count in 0..<40 {
+      let (broker, carrier) = try smallBroker()
+      try carrier.prove()
+      #expect(carrier.put([large, object(2, "next")]) == .stored)
+      let read = try #require(try carrier.object(1))
+      broker.state.withLock { $0.requestsMax = $0.requests + count }
+      let error = refusal { () throws(CarrierError) in
+        try carrier.replaceObject(CarrierObject(number: 1, bytes: new, version: read.version))
+      }
+      broker.state.withLock { $0.requestsMax = .max }
+      let reader = try broker.carrier(messageSizeLeast: 0)
+      let found = try #require(try reader.object(1))
+      #expect(found.bytes == large.bytes || found.bytes == new, "after \(count) requests")
+      #expect(error != nil || found.bytes == new)
+      if error != nil { interrupted += 1 }
+      // What the writer does after a pause: reads it again, and replaces that.
+      let again = try #require(try reader.object(1))
+      try reader.replaceObject(CarrierObject(number: 1, bytes: [7], version: again.version))
+      #expect(try carrier.object(1)?.bytes == [7] && carrier.extent() == CarrierExtent(last: 2))
+      let side = try #require(broker.stream("STRATA_SIDE_desk")).messages.values
+      #expect(side.map(\.bytes) == [[7]], "after \(count) requests")
+    }
+    #expect(interrupted > 15 && interrupted < 40)
   }
 
   @Test func `an object that is lost is missing, and one that only the leader has lost is read`() throws {

@@ -61,6 +61,8 @@ final class MemoryBroker: Sendable {
     var largestBatch = 0
     var sizeMax = 1 << 20
     var requests = 0
+    /// After how many requests nothing is answered any more.
+    var requestsMax = Int.max
 
     mutating func happens(_ probability: Double) -> Bool {
       probability > 0 && Double.random(in: 0..<1, using: &random) < probability
@@ -144,6 +146,7 @@ extension MemoryBroker.State {
     _ messages: [BrokerMessage], within duration: Duration
   ) throws(LinkFailure) -> BrokerMessage {
     requests += 1
+    if requests > requestsMax { throw silence(duration) }
     largestBatch = max(largestBatch, messages.count)
     let last = messages[messages.count - 1]
     if isSilent { throw silence(duration) }
@@ -215,6 +218,10 @@ extension MemoryBroker.State {
       // The text may name what will never be there.
       return Self.error(10071, "wrong last sequence: \(stream.last + 7)")
     }
+    if let fence = last.headers[Header.expectedLastOfSubject] {
+      let found = stream.messages.filter { $0.value.subject == last.subject }.keys.max() ?? 0
+      if UInt64(fence) != found { return Self.error(10071, "wrong last sequence: \(found)") }
+    }
     for message in messages {
       if message.headers[Header.rollup] == "sub" {
         stream.messages = stream.messages.filter { $0.value.subject != message.subject }
@@ -231,7 +238,7 @@ extension MemoryBroker.State {
     _ request: BrokerMessage, within duration: Duration
   ) throws(LinkFailure) -> [BrokerMessage] {
     requests += 1
-    if isSilent || happens(faults.failedReads) { throw silence(duration) }
+    if isSilent || requests > requestsMax || happens(faults.failedReads) { throw silence(duration) }
     let name = String(request.subject.dropFirst("$JS.API.DIRECT.GET.".count))
     guard let stream = streams[name] else { throw .noResponders }
     let lag = happens(faults.staleReads) ? UInt64.random(in: 1...3, using: &random) : 0

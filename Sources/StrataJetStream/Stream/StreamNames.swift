@@ -6,6 +6,7 @@
 ///     stream STRATA_SIDE_NAME     subjects STRATA.NAME.side.>
 ///         part.NUMBER.HASH.INDEX                               parts of objects that are larger than a message
 ///         erased.NUMBER.VERSION                                what took the place of object NUMBER
+///         new.NUMBER.HASH.INDEX                                parts of that, if it is larger than a message
 ///         member.MEMBER                                        what a member says of itself
 ///         probe.TOKEN                                          what is tried before anything is shipped
 ///     no stream                   subject STRATA.NAME.hint     tells that there is more: may be lost
@@ -18,15 +19,21 @@ struct StreamNames: Sendable {
   var sideSubjects: String { "STRATA.\(copy).side.>" }
   var hint: String { "STRATA.\(copy).hint" }
 
-  func part(_ index: Int, of parts: ObjectParts, _ number: UInt64) -> String {
-    "STRATA.\(copy).side.part.\(number).\(parts.digits).\(index)"
+  /// Which parts: those of objects as they were put, or of what took their place.
+  enum Parts: String {
+    case put = "part"
+    case new
+  }
+
+  func part(_ index: Int, of parts: ObjectParts, _ number: UInt64, _ kind: Parts) -> String {
+    "STRATA.\(copy).side.\(kind.rawValue).\(number).\(parts.digits).\(index)"
   }
   /// The parts of all objects that were put under a number, or of all numbers.
-  func parts(_ number: UInt64?) -> String {
-    "STRATA.\(copy).side.part." + (number.map { "\($0).*.*" } ?? ">")
+  func parts(_ kind: Parts, _ number: UInt64?) -> String {
+    "STRATA.\(copy).side.\(kind.rawValue)." + (number.map { "\($0).*.*" } ?? ">")
   }
-  func parts(_ number: UInt64, hash: some StringProtocol) -> String {
-    "STRATA.\(copy).side.part.\(number).\(hash).*"
+  func parts(_ kind: Parts, _ number: UInt64, hash: some StringProtocol) -> String {
+    "STRATA.\(copy).side.\(kind.rawValue).\(number).\(hash).*"
   }
 
   func erased(_ number: UInt64, _ version: UInt64) -> String {
