@@ -196,12 +196,21 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
+    // Schedules of machines that ship, follow and take over, for the tests of every carrier.
+    .target(
+      name: "ReplicaSchedules",
+      dependencies: [
+        "StrataReplica", "StrataEvents", "StrataLog", "StrataBase", "StrataSimulation", "StrataTesting",
+      ],
+      path: "Tests/Support/ReplicaSchedules",
+      swiftSettings: houseRules
+    ),
     // Of copies elsewhere, and the laws that they keep under random faults.
     .testTarget(
       name: "StrataReplicaTests",
       dependencies: [
         "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
-        "StrataSimulation",
+        "StrataSimulation", "ReplicaSchedules",
       ],
       swiftSettings: houseRules
     ),
@@ -210,7 +219,7 @@ let package = Package(
       name: "StrataJetStreamTests",
       dependencies: [
         "StrataJetStream", "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments",
-        "StrataBase", "StrataSimulation",
+        "StrataBase", "StrataSimulation", "ReplicaSchedules",
       ],
       swiftSettings: houseRules
     ),

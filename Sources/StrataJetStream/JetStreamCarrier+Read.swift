@@ -51,23 +51,18 @@ extension JetStreamCarrier {
     return first.bytes
   }
 
-  /// The messages of an answer whose sequences follow each other from a number on. A gap ends them: its number is asked
-  /// for by itself.
+  /// The messages of an answer, in order. Where a replica lacks one, its number is asked for by itself.
   private func messages(
     _ request: BrokerMessage, from number: UInt64, isOne: Bool
   ) throws(LinkFailure) -> [(sequence: UInt64, bytes: [UInt8])] {
     var found: [(sequence: UInt64, bytes: [UInt8])] = []
-    var next = number
-    var hasGap = false
+    var least = number
     func take(_ answer: BrokerMessage) -> Bool {
-      guard answer.status == nil, answer.headers[Header.stream] == names.log, let sequence = answer.sequence
+      guard answer.status == nil, answer.headers[Header.stream] == names.log, let sequence = answer.sequence,
+        sequence >= least, sequence < .max
       else { return false }
-      if sequence == next, !hasGap {
-        found.append((sequence, answer.bytes))
-        next += 1
-      } else {
-        hasGap = true
-      }
+      found.append((sequence, answer.bytes))
+      least = sequence + 1
       return found.count < ReadAhead.countMax
     }
     if isOne {
@@ -144,14 +139,22 @@ extension JetStreamCarrier {
   public func extent() throws(CarrierError) -> CarrierExtent {
     guard let log = try logState(listing: true), log.last > 0 else { return CarrierExtent(last: 0) }
     guard log.first > 1 || log.deletedCount > 0 else { return CarrierExtent(last: log.last) }
-    let erased = Set(
+    let erased: Set<UInt64> = Set(
       try sideSubjects(names.erased(nil)).compactMap { subject in
-        names.tokens(subject, of: "erased")?.first.flatMap { UInt64($0) }
+        names.tokens(subject, of: "erased")?.first.flatMap { UInt64($0) }.flatMap { $0 > 0 ? $0 : nil }
       })
-    var number: UInt64 = 1
-    // Ends at the first that was not replaced: after as many steps as there are replacements.
-    while number < log.first, erased.contains(number) { number += 1 }
-    let missing = number < log.first ? number : log.deleted.sorted().first { !erased.contains($0) }
+    // As many steps as there are replacements, and messages that are gone.
+    var missing: [ClosedRange<UInt64>] = []
+    var next: UInt64 = 1
+    for number in erased.sorted() where number < log.first {
+      if number > next { missing.append(next...number - 1) }
+      next = max(next, number + 1)
+    }
+    if next < log.first { missing.append(next...log.first - 1) }
+    for number in Set(log.deleted).sorted() where !erased.contains(number) && number >= log.first {
+      guard number < log.last else { break }
+      missing.append(number...number)
+    }
     return CarrierExtent(last: log.last, missing: missing)
   }
 }

@@ -233,6 +233,9 @@ internal import Testing
         #expect(read.count <= Int(ObjectParts.countMax) && read.size <= Int(ObjectParts.sizeMax))
       }
     }
+    var long = parts.bytes
+    for index in 8..<14 { long[index] = 0xFF }
+    #expect(ObjectParts(decoding: long) == nil)
     var huge = parts.bytes
     for index in 4..<16 { huge[index] = 0xFF }
     #expect(ObjectParts(decoding: huge) == nil)

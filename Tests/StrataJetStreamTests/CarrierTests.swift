@@ -161,9 +161,11 @@ internal import Testing
     #expect(try carrier.object(4) == object(4, "object 4"))
     broker.change("STRATA_LOG_desk") { $0.messages[4] = nil }
     #expect(try carrier.object(3) != nil && carrier.object(4) == nil && carrier.object(5) != nil)
-    #expect(try carrier.extent() == CarrierExtent(last: 6, missing: 4))
+    #expect(try carrier.extent() == CarrierExtent(last: 6, missing: [4...4]))
     broker.change("STRATA_LOG_desk") { $0.messages[1] = nil }
-    #expect(try carrier.extent() == CarrierExtent(last: 6, missing: 1))
+    #expect(try carrier.extent() == CarrierExtent(last: 6, missing: [1...1, 4...4]))
+    broker.change("STRATA_LOG_desk") { $0.messages[2] = nil }
+    #expect(try carrier.extent() == CarrierExtent(last: 6, missing: [1...2, 4...4]))
   }
 
   @Test func `notes of members replace each other, and are removed`() throws {

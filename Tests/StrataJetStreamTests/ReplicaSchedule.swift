@@ -1,1 +1,0 @@
-../StrataReplicaTests/ReplicaSchedule.swift
