@@ -45,8 +45,7 @@ extension JetStreamCarrier {
       }
     }
     guard let first = found.first, first.sequence == number else { return nil }
-    let last = found[found.count - 1].sequence
-    note(last)
+    note(number)
     if readsAhead { state.withLock { $0.ahead.keep(Array(found.dropFirst())) } }
     return first.bytes
   }
@@ -80,7 +79,7 @@ extension JetStreamCarrier {
     let query = #"{"last_by_subj":\#(DocumentValue.string(names.erased(number)).json())}"#
     guard let found = try leaderMessage(names.side, query),
       let tokens = names.tokens(found.subject, of: "erased"), tokens.count == 2,
-      UInt64(tokens[0]) == number, let version = UInt64(tokens[1])
+      UInt64(tokens[0]) == number, let version = UInt64(tokens[1]), version < .max
     else { return nil }
     return (version, found.sequence, found.bytes)
   }

@@ -135,8 +135,8 @@ extension JetStreamCarrier {
     var next: UInt64 = 1
     let filter = DocumentValue.string(filter).json()
     while let found = try leaderMessage(names.side, #"{"seq":\#(next),"next_by_subj":\#(filter)}"#) {
-      guard found.sequence >= next else {
-        throw .silence(names.side, "the answer is a message before the one that was asked for")
+      guard found.sequence >= next, found.sequence < .max else {
+        throw .silence(names.side, "the answer is not the message that was asked for")
       }
       if found.sequence != kept { try eraseMessage(names.side, found.sequence) }
       next = found.sequence + 1

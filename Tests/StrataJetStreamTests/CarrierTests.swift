@@ -168,6 +168,28 @@ internal import Testing
     #expect(try carrier.extent() == CarrierExtent(last: 6, missing: [1...2, 4...4]))
   }
 
+  @Test func `numbers that no server has stop nothing`() throws {
+    let (broker, carrier) = try smallBroker()
+    try carrier.prove()
+    #expect(carrier.put(objects(1...2)) == .stored)
+    broker.change("STRATA_SIDE_desk") { side in
+      side.messages[.max] = .init(subject: "STRATA.desk.side.part.1.x.0", bytes: [1])
+      side.messages[900] = .init(subject: "STRATA.desk.side.erased.2.18446744073709551615", bytes: [1])
+      side.messages[901] = .init(subject: "STRATA.desk.side.erased.18446744073709551615.1", bytes: [1])
+      side.messages[902] = .init(subject: "STRATA.desk.side.part.0.x.0", bytes: [1])
+      side.messages[903] = .init(subject: "STRATA.desk.side.part.99999999999999999999.x.0", bytes: [1])
+    }
+    #expect(refusal { () throws(CarrierError) in try carrier.prove() } != nil)
+    let read = try #require(try carrier.object(2))
+    let error = refusal { () throws(CarrierError) in
+      try carrier.replaceObject(CarrierObject(number: 2, bytes: [5], version: read.version))
+    }
+    #expect(error?.reason == .unreachable)
+    #expect(try carrier.extent().last == 2 && carrier.object(2) == read)
+    broker.change("STRATA_LOG_desk") { $0.messages[.max] = .init(subject: "STRATA.desk.log", bytes: [1]) }
+    #expect(try broker.carrier().object(1) == object(1, "object 1"))
+  }
+
   @Test func `notes of members replace each other, and are removed`() throws {
     let carrier = try MemoryBroker().carrier()
     #expect(try carrier.notes().isEmpty)

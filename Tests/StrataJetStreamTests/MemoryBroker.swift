@@ -293,7 +293,7 @@ extension MemoryBroker.State {
       hit.value.bytes.withUnsafeBytes { Base64.append($0, to: &text) }
       return [
         "message": [
-          "subject": .string(hit.value.subject), "seq": .int(Int64(hit.key)),
+          "subject": .string(hit.value.subject), "seq": DocumentValue(hit.key),
           "data": .string(String(decoding: text.bytes, as: UTF8.self)),
         ]
       ]
