@@ -27,6 +27,8 @@ let package = Package(
     .library(name: "StrataReplica", targets: ["StrataReplica"]),
     // Copies in buckets of object stores. Reaches them only with the trait Bucket.
     .library(name: "StrataBucket", targets: ["StrataBucket"]),
+    // Copies in NATS JetStream. Reaches it only with the trait JetStream.
+    .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
     // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
@@ -56,6 +58,12 @@ let package = Package(
       pkgConfig: "libcurl",
       providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
     ),
+    // The C client of NATS, which only JetStream needs.
+    .systemLibrary(
+      name: "CNats",
+      pkgConfig: "libnats",
+      providers: [.apt(["libnats-dev"]), .brew(["cnats"])]
+    ),
     // Checksums in C, and calls that the system's modules hide.
     .target(name: "CStrata", cSettings: [.define("_GNU_SOURCE")]),
     // What every module needs of the machine: threads, locks, clocks, bytes and hashes. Knows no store.
@@ -82,6 +90,15 @@ let package = Package(
       dependencies: [
         "StrataReplica", "StrataLog", "StrataBase",
         .target(name: "CCurl", condition: .when(traits: ["Bucket"])),
+      ],
+      swiftSettings: houseRules
+    ),
+    // A carrier of copies in a stream of NATS JetStream. Only what calls the C client depends on the trait.
+    .target(
+      name: "StrataJetStream",
+      dependencies: [
+        "StrataReplica", "StrataDocuments", "StrataBase",
+        .target(name: "CNats", condition: .when(traits: ["JetStream"])),
       ],
       swiftSettings: houseRules
     ),
@@ -143,6 +160,7 @@ let package = Package(
       dependencies: modules + [
         "LogreplayPoints", "Strata", "CLZ4",
         .target(name: "StrataBucket", condition: .when(traits: ["Bucket"])),
+        .target(name: "StrataJetStream", condition: .when(traits: ["JetStream"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
@@ -197,12 +215,30 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
+    // Schedules of machines that ship, follow and take over, for the tests of every carrier.
+    .target(
+      name: "ReplicaSchedules",
+      dependencies: [
+        "StrataReplica", "StrataEvents", "StrataLog", "StrataBase", "StrataSimulation", "StrataTesting",
+      ],
+      path: "Tests/Support/ReplicaSchedules",
+      swiftSettings: houseRules
+    ),
     // Of copies elsewhere, and the laws that they keep under random faults.
     .testTarget(
       name: "StrataReplicaTests",
       dependencies: [
         "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
-        "StrataSimulation",
+        "StrataSimulation", "ReplicaSchedules",
+      ],
+      swiftSettings: houseRules
+    ),
+    // Of copies in JetStream, over a broker in memory.
+    .testTarget(
+      name: "StrataJetStreamTests",
+      dependencies: [
+        "StrataJetStream", "StrataReplica", "StrataTesting", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataBase", "StrataSimulation", "ReplicaSchedules",
       ],
       swiftSettings: houseRules
     ),

@@ -52,7 +52,7 @@ import Testing
   @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
     let floors = [
       "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataReplica", "StrataBucket",
-      "StrataTables", "StrataLists", "StrataFetch", "Strata", "StrataViews",
+      "StrataJetStream", "StrataTables", "StrataLists", "StrataFetch", "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
       let higher = Set(floors[height...] + ["StrataSimulation", "StrataTesting", "ArgumentParser"])
@@ -109,7 +109,8 @@ import Testing
     )
     let modules: Set<String> = [
       "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
-      "StrataFetch", "StrataReplica", "StrataBucket", "StrataViews", "StrataSimulation", "StrataTesting",
+      "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataViews", "StrataSimulation",
+      "StrataTesting",
     ]
     var found = 0
     for path in Repository.swiftFiles("Sources") {

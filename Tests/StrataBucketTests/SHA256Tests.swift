@@ -1,6 +1,6 @@
 // The hash against vectors that others have computed.
 
-@testable internal import StrataBucket
+internal import StrataBase
 internal import Testing
 
 @Suite struct SHA256Tests {

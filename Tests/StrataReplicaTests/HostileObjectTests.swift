@@ -1,5 +1,6 @@
 // Objects that somebody else has made or changed, with checksums that are right.
 
+internal import ReplicaSchedules
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog

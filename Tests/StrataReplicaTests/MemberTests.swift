@@ -1,5 +1,6 @@
 // What members say of themselves, and what an erasure waits for.
 
+internal import ReplicaSchedules
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog

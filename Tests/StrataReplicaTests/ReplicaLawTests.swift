@@ -1,5 +1,6 @@
 // The laws of copies under random schedules of faults.
 
+internal import ReplicaSchedules
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog

@@ -1,5 +1,6 @@
 // Whole segments beside the objects: a copy begins with them, and objects that they replace are removed.
 
+internal import ReplicaSchedules
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog

@@ -1,5 +1,6 @@
 // Shipping, following, takeover, restoring and erasing, as a program calls them.
 
+internal import ReplicaSchedules
 internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents

@@ -41,7 +41,8 @@ extension SegmentName {
 
   /// The name whose digits these are: exactly 20, of a number from 1.
   package init?(digits: some StringProtocol) {
-    guard digits.utf8.count == FormatLimits.segmentNameDigits, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
+    guard digits.utf8.count == FormatLimits.segmentNameDigits,
+      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let first = UInt64(digits), first > 0
     else { return nil }
     self.init(first)
   }

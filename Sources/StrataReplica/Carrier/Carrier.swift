@@ -21,6 +21,10 @@ public protocol Carrier: AnyObject, Sendable {
   /// belongs after them.
   func place(of path: String) -> String
 
+  /// How many bytes of appends an object holds at most where the shipper may choose. A single block that has more still
+  /// travels as one object.
+  var objectSizeTarget: Int { get }
+
   /// Tries on objects of its own that a number which is taken stays taken, and removes them.
   ///
   /// - Throws: `unfit` if the carrier ignores the condition, or lacks what the promises rest on.
@@ -70,6 +74,9 @@ public protocol Carrier: AnyObject, Sendable {
 extension Carrier {
   public func place(of path: String) -> String { "\(name)/\(path)" }
 
+  /// 1 MiB.
+  public var objectSizeTarget: Int { 1 << 20 }
+
   public func confirm(_ object: CarrierObject) throws(CarrierError) {}
 
   public func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try object(number) != nil }
@@ -87,6 +94,14 @@ public struct CarrierExtent: Sendable, Equatable {
 
   /// Nothing is taken.
   public init() {}
+
+  /// - Parameters:
+  ///   - last: the largest number that is taken, 0 if there is none.
+  ///   - missing: the numbers before it that are not, as ranges, ascending.
+  public init(last: UInt64, missing: [ClosedRange<UInt64>] = []) {
+    self.last = last
+    self.missing = missing
+  }
 
   /// - Parameter numbers: the numbers that are taken, in any order, each once. O(n log n).
   public init(of numbers: some Collection<UInt64>) { for number in numbers.sorted() { add(number) } }

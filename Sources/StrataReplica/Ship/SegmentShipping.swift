@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
+package import StrataLog
 
 /// Keeps the whole segments of a carrier up to date. Used by one thread at a time, beside the one that ships objects.
 ///
@@ -10,7 +10,7 @@ internal import StrataLog
 /// the manifest that it is put for, and only the writer that has won a number removes files, and only those with that
 /// number or a smaller one that its manifest does not name. So a writer that was overtaken, and does not know it, removes
 /// nothing that others need.
-struct SegmentShipping {
+package struct SegmentShipping {
   private let log: Log
   private let objects: CarrierLog
   private let segments: CarrierSegments
@@ -24,7 +24,7 @@ struct SegmentShipping {
   private var isClean = false
 
   /// Nil if the carrier keeps no files.
-  init?(_ log: Log, _ carrier: any Carrier, as member: StoreID) {
+  package init?(_ log: Log, _ carrier: any Carrier, as member: StoreID) {
     objects = CarrierLog(carrier, of: log.storeID)
     guard let segments = objects.segments else { return nil }
     self.segments = segments
@@ -39,7 +39,7 @@ struct SegmentShipping {
   ///   - end: the last sequence that the carrier has.
   ///   - isStopped: asked now and then.
   /// - Throws: `carrierUnavailable`, after which it is tried again; what is wrong with the log or a manifest.
-  mutating func step(through end: UInt64, isStopped: () -> Bool) throws(StoreError) {
+  package mutating func step(through end: UInt64, isStopped: () -> Bool) throws(StoreError) {
     let count = try log.erasureCount()
     let head = log.mark.sequence
     let carriedOut = try EventStore(log: log).carriedOutOrders(after: 0)

@@ -225,7 +225,9 @@ package final class Shipper: @unchecked Sendable {
     while pending.count < limits.window {
       let number = nextNumber + UInt64(pending.count)
       let next = try store { () throws(StoreError) in
-        try slices!.next(number: number, by: member, sizeTarget: limits.objectSize)
+        try slices!.next(
+          number: number, by: member,
+          sizeTarget: min(limits.objectSize, objects.carrier.objectSizeTarget))
       }
       guard let next else { return }
       pending.append(next)

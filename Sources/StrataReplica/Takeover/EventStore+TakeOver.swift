@@ -61,13 +61,13 @@ extension EventStore {
 }
 
 /// A takeover, step by step.
-struct Takeover: ~Copyable {
+package struct Takeover: ~Copyable {
   private let follower: Follower
   private let log: Log
   private let objects: CarrierLog
   private let member: StoreID
 
-  init(_ follower: Follower, _ log: Log, _ carrier: any Carrier, as member: StoreID) {
+  package init(_ follower: Follower, _ log: Log, _ carrier: any Carrier, as member: StoreID) {
     self.follower = follower
     self.log = log
     self.member = member
@@ -76,7 +76,7 @@ struct Takeover: ~Copyable {
 
   /// Takes one object that is there, or puts the claim after all of them. Returns true once the last object is one that
   /// this member put there; false if it has to be called again, soon.
-  mutating func step() throws(StoreError) -> Bool {
+  package mutating func step() throws(StoreError) -> Bool {
     do throws(StoreError) {
       while try follower.step() {}
     } catch {

@@ -5,11 +5,14 @@ internal import StrataReplica
 #if Bucket
   internal import StrataBucket
 #endif
+#if JetStream
+  internal import StrataJetStream
+#endif
 
 /// A place outside of the machine, by its URL.
 enum CarrierName {
   /// The schemes that name a place. What has none of them is a path.
-  private static let schemes = ["file:", "s3:", "nats:"]
+  private static let schemes = ["file:", "s3:", "nats:", "tls:"]
 
   /// Whether a text names a place, and not a store's folder.
   static func isOne(_ text: String) -> Bool { schemes.contains(where: text.hasPrefix) }
@@ -17,6 +20,7 @@ enum CarrierName {
   /// The carrier that a URL names.
   static func carrier(_ text: String) throws(CommandFailure) -> any Carrier {
     if text.hasPrefix("s3:") { return try bucket(text) }
+    if text.hasPrefix("nats:") || text.hasPrefix("tls:") { return try jetStream(text) }
     guard text.hasPrefix("file:") else {
       let scheme = text.prefix { $0 != ":" }
       throw CommandFailure(
@@ -49,6 +53,21 @@ enum CarrierName {
         ExitStatus.unsupported, "this logreplay was built without buckets", at: "s3:",
         next: "build one with them, which needs libcurl4-openssl-dev: "
           + "swift build -c release --traits Bucket --product logreplay; or name a folder: file:/path")
+    #endif
+  }
+
+  /// A stream of JetStream. What is wrong with its URL is said without the URL, which may have a password.
+  private static func jetStream(_ url: String) throws(CommandFailure) -> any Carrier {
+    #if JetStream
+      do throws(CarrierError) { return try JetStreamCarrier(url: url) } catch {
+        throw CommandFailure(ExitStatus.usage, error.what, next: error.next)
+      }
+    #else
+      throw CommandFailure(
+        ExitStatus.unsupported, "this logreplay was built without JetStream",
+        next:
+          "install libnats-dev, and build it with: swift build -c release --traits JetStream --product logreplay"
+      )
     #endif
   }
 }

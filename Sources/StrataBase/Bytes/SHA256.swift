@@ -1,23 +1,23 @@
-// SHA-256, which every request to a bucket has of its body.
+// SHA-256, by which carriers name and check bodies.
 
 /// The hash of FIPS 180-4. O(bytes).
 ///
-/// No library is used, so that a build without any compiles and tests this module. The system's hashes differ from one
+/// No library is used, so that a build without any compiles and tests what needs it. The system's hashes differ from one
 /// system to the next.
-struct SHA256 {
+package struct SHA256 {
   private var state: [UInt32] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
   ]
 
   /// The hash of bytes, 64 digits in lower case.
-  static func hex(_ bytes: UnsafeRawBufferPointer) -> String {
+  package static func hex(_ bytes: UnsafeRawBufferPointer) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
       decoding: of(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   /// The hash of bytes, 32 bytes.
-  static func of(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+  package static func of(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var hash = SHA256()
     let whole = bytes.count / 64 * 64
     hash.mix(UnsafeRawBufferPointer(rebasing: bytes[..<whole]))

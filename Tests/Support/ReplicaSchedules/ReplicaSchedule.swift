@@ -2,13 +2,13 @@
 
 internal import StrataBase
 internal import StrataEvents
-internal import StrataLog
-@testable internal import StrataReplica
+package import StrataLog
+package import StrataReplica
 internal import StrataSimulation
 internal import StrataTesting
 
 /// One machine: a disk with a store, and what runs on it.
-final class ReplicaMachine {
+package final class ReplicaMachine {
   enum Work {
     case writes(Shipper)
     case follows(Follower)
@@ -28,7 +28,7 @@ final class ReplicaMachine {
 
   init(_ number: Int) { self.number = number }
 
-  static var options: StoreOptions {
+  package static var options: StoreOptions {
     var options = StoreOptions()
     options.writesInStep = true
     options.preallocationStep = 4096
@@ -39,7 +39,7 @@ final class ReplicaMachine {
 }
 
 /// Runs one random schedule, and checks the laws at each step and at the end.
-struct ReplicaSchedule: ~Copyable {
+package struct ReplicaSchedule: ~Copyable {
   struct Broken: Error, CustomStringConvertible {
     var description: String
   }
@@ -51,12 +51,12 @@ struct ReplicaSchedule: ~Copyable {
   private var machines: [ReplicaMachine] = []
   /// The chain after each sequence up to which something was called replicated.
   private var promised: [UInt64: UInt64] = [:]
-  private(set) var takeovers = 0
-  private(set) var powerCuts = 0
+  package private(set) var takeovers = 0
+  package private(set) var powerCuts = 0
   /// How often objects were removed since segments hold what they held.
-  private(set) var segments = 0
+  package private(set) var segments = 0
 
-  init(seed: UInt64, carrier: any Carrier, setFaults: @escaping (Bool) -> Void) throws {
+  package init(seed: UInt64, carrier: any Carrier, setFaults: @escaping (Bool) -> Void) throws {
     random = SeededGenerator(seed: seed)
     appends = RandomAppends(seed: seed ^ 0x5EED, sizeTypical: 40, sizeMax: 3_000)
     self.carrier = carrier
@@ -81,7 +81,7 @@ struct ReplicaSchedule: ~Copyable {
 
   // MARK: Steps
 
-  mutating func run(steps: Int) throws {
+  package mutating func run(steps: Int) throws {
     setFaults(true)
     for _ in 0..<steps { try step() }
     setFaults(false)

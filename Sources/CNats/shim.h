@@ -1,0 +1,2 @@
+// The header of the C client of NATS.
+#include <nats/nats.h>
