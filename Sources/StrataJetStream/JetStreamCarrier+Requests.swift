@@ -7,20 +7,22 @@ internal import StrataReplica
 extension JetStreamCarrier {
   private static let triesMax = 4
   private static let pause = Duration.milliseconds(100)
+  /// Servers take up to nine seconds to see that a leader is gone.
+  private static let within = Duration.seconds(12)
 
-  /// Asks something that may be asked again. Each try is with another server if one does not answer.
+  /// Asks something that may be asked again, for as long as another leader may take to be found. Each try is with another
+  /// server if one does not answer.
   func asking<Result>(
     _ stream: String, _ body: () throws(LinkFailure) -> Result
   ) throws(CarrierError) -> Result {
-    var last = LinkFailure.silent
-    for attempt in 0..<Self.triesMax {
-      if attempt > 0 { time.sleep(Self.pause) }
+    let begin = time.now()
+    while true {
       do throws(LinkFailure) { return try body() } catch {
         if case .refused(let error) = error { throw error }
-        last = error
+        guard time.now() - begin < Self.within else { throw .silence(stream, error.sentence) }
       }
+      time.sleep(Self.pause)
     }
-    throw .silence(stream, last.sentence)
   }
 
   /// Calls the API of JetStream. Errors that no call expects are thrown.
