@@ -51,6 +51,7 @@ import Testing
         ("since", EntryOffset.since), ("first sequence", EntryOffset.first),
         ("last sequence", EntryOffset.last), ("chain", EntryOffset.chain), ("length", EntryOffset.size),
         ("[mark of what is erased]", EntryOffset.erasures), ("revision", EntryOffset.revision),
+        ("token", EntryOffset.token),
       ])
   }
 

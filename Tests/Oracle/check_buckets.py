@@ -237,12 +237,18 @@ class Good:
         body = self.body(key)
         for bad in (body[:100], body[:-1] + bytes([body[-1] ^ 1]), b"", body + b"\0"):
             self.s3.put_object(Bucket="copies", Key=key, Body=bad)
-            self.run("replicate", url, self.folder / "damaged", code=65, says=[f"log/{2:020}"])
+            self.run("verify", self.folder / "store", "--against", url, code=65, says=[f"log/{2:020}"])
+        # A copy begins with segments: the erasure has sealed them.
+        segment = next(key for key in self.keys("desk") if "/segments/" in key)
+        whole = self.body(segment)
+        self.s3.put_object(Bucket="copies", Key=segment, Body=whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+        self.run("replicate", url, self.folder / "damaged", code=65, says=["segments/"])
+        self.s3.put_object(Bucket="copies", Key=segment, Body=whole)
         self.s3.delete_object(Bucket="copies", Key=key)
         self.run("verify", self.folder / "store", "--against", url, code=65, says=[f"log/{2:020}", "missing"])
         self.s3.put_object(Bucket="copies", Key=key, Body=body)
         self.run("replicate", url, self.folder / "damaged")
-        print("an object that is changed, cut or missing is named")
+        print("an object or a segment that is changed, cut or missing is named")
 
     def takeover(self):
         self.run("replicate", self.url("desk"), self.folder / "copy")
@@ -324,11 +330,17 @@ def refused(run, folder, server, keys, make, name, *says):
     print(f"{name} is refused: {', '.join(says)}")
 
 
+# How each way of answering ends a command.
+WAYS = {"endless": 74, "headers": 74, "error": 74, "cut": 74, "nothing": 74, "garbage": 74, "elsewhere": 74, "long": 74}
+
+
 class Hostile(socketserver.StreamRequestHandler):
     """Answers in ways that no server may."""
 
     def handle(self):
-        way = self.rfile.readline().decode("latin1").split("/")[2]
+        # A list names the folder in its query, any other request in its path.
+        line = self.rfile.readline().decode("latin1").replace("%2F", "/")
+        way = next(way for way in WAYS if f"/{way}/" in line or f"={way}/" in line)
         while self.rfile.readline().strip():
             pass
         with contextlib.suppress(OSError):
@@ -374,22 +386,20 @@ def hostile(run, folder):
         daemon_threads = True
 
     keys = {"AWS_ACCESS_KEY_ID": "someone", "AWS_SECRET_ACCESS_KEY": "secret-of-someone"}
-    expected = {"endless": 65, "headers": 74, "error": 74, "cut": 74, "nothing": 74, "garbage": 74, "elsewhere": 74,
-                "long": 74}
     with Threads(("127.0.0.1", 0), Hostile) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}"
         running = {way: subprocess.Popen(
             [run.program, "replicate", f"s3://copies/{way}?endpoint={url}", folder / f"hostile-{way}", "--within",
-             "5s"], env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in expected}
+             "5s"], env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in WAYS}
         said = {way: process.communicate(timeout=120)[0].decode() for way, process in running.items()}
         server.shutdown()
     for way, process in running.items():
-        assert process.returncode == expected[way], (way, process.returncode, said[way])
+        assert process.returncode == WAYS[way], (way, process.returncode, said[way])
         assert keys["AWS_SECRET_ACCESS_KEY"] not in said[way], said[way]
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
     assert most < 500, f"a program took {most} MiB"
-    print(f"{len(expected)} kinds of answers that no server gives are errors, with at most {most} MiB of memory")
+    print(f"{len(WAYS)} kinds of answers that no server gives are errors, with at most {most} MiB of memory")
 
 
 def encrypted(start, run, folder):

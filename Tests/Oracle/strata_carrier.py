@@ -1,15 +1,17 @@
-"""The objects of a carrier, as "Copies on other machines" of FORMAT.md describes them: reads and checks all of them."""
+"""The objects of a carrier and the log that they make with its segments, as "Copies on other machines" of FORMAT.md
+describes them: reads and checks all of them."""
 
-import os
-import re
-import stat
 import struct
 from collections import namedtuple
 
+from strata_carrier_files import FolderCarrier, MemoryCarrier, Refused, numbers_in, object_name, uuid_text
+from strata_carrier_segments import SegmentsCheck, check_erased, first_object, left_in, order_of, read_manifest
 from strata_codecs import RAW_LENGTH_MAX, Malformed, crc32c, lz4_decode
 from strata_payloads import NO_TIME, Unsupported, decode_events
 from strata_segment import APPENDS_MAX
 from strata_store import SEQUENCE_MAX
+
+__all__ = ["CarrierLog", "FolderCarrier", "MemoryCarrier", "Object", "Refused", "count_replaced", "uuid_text"]
 
 HEADER_LENGTH = 128
 HEADER_LENGTH_MAX = 4096
@@ -21,9 +23,6 @@ REFUSED_FLAGS = 0xFFFF
 CHECKSUM_AT = 12
 ERASED = 2
 
-NUMBER_NAME = re.compile(r"[0-9]{20}", re.ASCII)
-NUMBER_MAX = (1 << 64) - 1
-
 OBJECT_FORM = struct.Struct("<4sHBBIIIIIIII16s16sQQQqqQQ")
 Header = namedtuple(
     "Header",
@@ -32,70 +31,6 @@ Header = namedtuple(
 )
 # The log after an append.
 End = namedtuple("End", "sequence chain time appends")
-
-
-class Refused(Exception):
-    """Raised for an object that is not as FORMAT.md says: the class of what is wrong, and the object's name."""
-
-    def __init__(self, kind, name, what):
-        super().__init__("%s: %s: %s" % (name, kind, what))
-        self.kind, self.name, self.what = kind, name, what
-
-
-def object_name(number):
-    return "log/%020d" % number
-
-
-def uuid_text(data):
-    digits = data.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-
-
-# --- Carriers -------------------------------------------------------------------------------------
-
-
-class FolderCarrier:
-    """A carrier in a folder."""
-
-    def __init__(self, path):
-        if not os.path.isdir(path):
-            raise FileNotFoundError("no folder at %s" % path)
-        self.path = path
-
-    def numbers(self):
-        """The numbers that have a name, ascending."""
-        try:
-            return numbers_of(os.listdir(os.path.join(self.path, "log")))
-        except FileNotFoundError:
-            return []
-
-    def read(self, number):
-        """An object's bytes, or the first of them if they are more than an object may have."""
-        name = object_name(number)
-        path = os.path.join(self.path, name)
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise Refused("corrupt", name, "it is not a regular file")
-        with open(path, "rb") as file:
-            return file.read(LENGTH_MAX + 1)
-
-
-class MemoryCarrier:
-    """A carrier in memory: {path relative to the carrier: bytes}."""
-
-    def __init__(self, files):
-        self.files = files
-
-    def numbers(self):
-        return numbers_of(path[4:] for path in self.files if path.startswith("log/"))
-
-    def read(self, number):
-        return self.files[object_name(number)]
-
-
-def numbers_of(names):
-    """The numbers of objects among the names in `log/`, ascending."""
-    found = sorted(int(name) for name in names if NUMBER_NAME.fullmatch(name))
-    return [number for number in found if 1 <= number <= NUMBER_MAX]
 
 
 # --- Objects --------------------------------------------------------------------------------------
@@ -208,26 +143,63 @@ class Object:
 
 
 class CarrierLog:
-    """The objects of a carrier one after another, by points 7 to 10. `visit(object)` is called for each.
+    """The segments of a carrier and then its objects, one after another, by points 7 to 10.
 
-    `ends` are the ends of all appends so far by their last sequence, `chains` the chains after all events.
+    `visit` is called for the manifest, each segment and each object once it holds. `ends` are the ends of all appends
+    so far by their last sequence, `chains` the chains after all events.
     """
 
     def __init__(self, carrier, visit=None):
-        self.carrier, self.visit = carrier, visit
-        self.uuid = self.writer = None
-        self.count = 0
+        self.carrier, self.visit = carrier, visit or (lambda found: None)
+        self.manifest = self.uuid = self.writer = None
+        self.count, self.next = 0, 1
         self.end = End(0, 0, NO_TIME, 0)
         self.ends = {0: self.end}
         self.chains = [0]
+        self.orders, self.kept = [], []
 
     def run(self):
-        """Reads all objects. Raises Refused at the first that is not as FORMAT.md says."""
-        for expected, number in enumerate(self.carrier.numbers(), 1):
-            if number != expected:
-                raise Refused("missing", object_name(expected), "%s is there" % object_name(number))
-            self.take(Object(self.carrier.read(number), number, self.uuid))
+        """Reads all of them. Raises Refused at the first that is not as FORMAT.md says."""
+        self.manifest = read_manifest(self.carrier)
+        self.next = first_object(self.manifest)
+        if self.manifest:
+            self.uuid = self.manifest.head.uuid
+            self.visit(self.manifest)
+            SegmentsCheck(self.carrier, self.manifest, self.take_block, self.visit).run()
+        for number in numbers_in(self.carrier, "log"):
+            if number > self.next:
+                raise Refused("missing", object_name(self.next), "%s is there" % object_name(number))
+            if number == self.next:
+                data = self.carrier.read(object_name(number), LENGTH_MAX + 1)
+                self.take(Object(data, number, self.uuid))
+        if self.manifest:
+            if self.count == 0:
+                raise Refused("missing", object_name(self.next), "%s names it as the first" % self.manifest.name)
+            check_erased(self.manifest, self.orders, self.kept)
         return self
+
+    def left(self):
+        """A line for each file that counts no more or not yet."""
+        for name, what in left_in(self.carrier, self.manifest):
+            yield {"schema": 1, "left": name, "what": what}
+
+    def take_block(self, events, appends):
+        """Takes a block of a segment."""
+        self.take_events(events, appends)
+        self.kept += [(event.sequence, event.stream) for event in events if event.kind != ERASED]
+        if events:
+            self.end = self.ends[events[-1].sequence]
+
+    def take_events(self, events, appends):
+        """Takes whole appends, before which the log has that many."""
+        for event in events:
+            if event.sequence == event.append_last:
+                appends += 1
+                self.ends[event.sequence] = End(event.sequence, event.chain, event.time, appends)
+            if event.sequence == len(self.chains):
+                self.chains.append(event.chain)
+                order = order_of(event)
+                self.orders += [order] if order else []
 
     def take(self, found):
         self.check_begin(found)
@@ -235,19 +207,12 @@ class CarrierLog:
         header = found.header
         if header.kind == EVENTS and self.writer not in (None, header.writer):
             found.refuse("stale", "its writer %s has not taken over" % uuid_text(header.writer))
-        self.count += 1
+        self.count, self.next = self.count + 1, header.number + 1
         self.uuid, self.writer = header.uuid, header.writer
-        appends = header.appends_before
-        for event in found.events:
-            if event.sequence == event.append_last:
-                appends += 1
-                self.ends[event.sequence] = End(event.sequence, event.chain, event.time, appends)
-            if event.sequence == len(self.chains):
-                self.chains.append(event.chain)
+        self.take_events(found.events, header.appends_before)
         if found.last > self.end.sequence:
             self.end = found.end
-        if self.visit:
-            self.visit(found)
+        self.visit(found)
 
     def check_begin(self, found):
         """Points 7 and 8."""
@@ -281,7 +246,9 @@ class CarrierLog:
         return {
             "schema": 1,
             "end": {
+                "segments": len(self.manifest.entries) if self.manifest else 0,
                 "objects": self.count,
+                "next": self.next,
                 "store": uuid_text(self.uuid) if self.uuid else None,
                 "writer": uuid_text(self.writer) if self.writer else None,
                 "sequence": self.end.sequence,
@@ -299,15 +266,24 @@ REPLACED = ("length", "codec", "crc", "stored", "raw", "payload_crc")
 
 def count_replaced(before, now):
     """How many objects were replaced since a carrier was as `before`. Raises Refused if one may not have been."""
-    numbers, count = set(now.numbers()), 0
-    for number in before.numbers():
-        if number not in numbers:
-            raise Refused("missing", object_name(number), "it was there before")
-        old, new = before.read(number), now.read(number)
-        if old != new:
-            check_replacement(Object(old, number, None), Object(new, number, None))
-            count += 1
+    first, count = first_now(before, now), 0
+    for number in numbers_in(before, "log"):
+        if number >= first:
+            old, new = (one.read(object_name(number), LENGTH_MAX + 1) for one in (before, now))
+            if old != new:
+                check_replacement(Object(old, number, None), Object(new, number, None))
+                count += 1
     return count
+
+
+def first_now(before, now):
+    """The smallest number of an object that counts now; those before it may be removed."""
+    old, new = read_manifest(before), read_manifest(now)
+    if old and (not new or new.head.number < old.head.number):
+        raise Refused("missing", old.name, "it was there before")
+    if first_object(new) < first_object(old):
+        new.refuse("diverged", "objects count again that did not before")
+    return first_object(new)
 
 
 def check_replacement(old, new):

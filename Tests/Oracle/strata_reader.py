@@ -8,7 +8,9 @@
     strata_reader.py histories STORE     prints what each history holds, and how it differs from the log
     strata_reader.py history-keys STORE FOLDER
                                          prints the keys in the history of that folder, as they were after each event
-    strata_reader.py carrier FOLDER      prints what each object of a carrier in a folder holds, and the end of all
+    strata_reader.py carrier FOLDER      prints what the manifest, each segment and each object of a carrier in a folder
+                                         hold, the end of all, and the files that count no more or not yet
+    strata_reader.py members FOLDER      prints the notes of a carrier's members, and how they differ from its log
     strata_reader.py replaced BEFORE NOW prints how many objects of a carrier were replaced since a copy of its folder
     strata_reader.py replica STORE       prints what REPLICA says: the part of the store among its copies
     strata_reader.py payloads STORE DIR  writes LZ4 payloads as files for `lz4 -dc`, with the expected bytes
@@ -16,8 +18,9 @@
     strata_reader.py rebuild FILE DIR    writes the files of such hex, which may be surrounded by other text
 
 `log` and `verify` exit with 0 for a clean store, 2 for a torn one, 65 for any other finding, and 66
-if there is no store. `carrier`, `replaced` and `replica` exit with 65 at the first object, or for the file, that
-is not as FORMAT.md says, and name it. The reader never writes to a store or to a carrier.
+if there is no store. `carrier`, `replaced` and `replica` exit with 65 at the first file that is not as FORMAT.md says,
+and name it; `members` does so for a carrier, and once all notes are listed if one differs. The reader never writes to
+a store or to a carrier.
 """
 
 import os
@@ -25,6 +28,7 @@ import struct
 import sys
 
 from strata_carrier import CarrierLog, FolderCarrier, Refused, count_replaced
+from strata_carrier_members import members_of
 from strata_check import Check, exit_code, verify
 from strata_codecs import Malformed
 from strata_history import compare as compare_histories, keys_of as keys_of_history
@@ -108,15 +112,28 @@ def refuse(what, where):
 
 
 def command_carrier(path):
-    """Prints one line for each object, and one with the end of the last."""
+    """Prints one line for the manifest, each segment and each object, one with the end, and one for each file left."""
     log = CarrierLog(FolderCarrier(path), lambda found: sys.stdout.write(as_line(found.line()) + "\n"))
     try:
         log.run()
+        for line in [log.line(), *log.left()]:
+            print(as_line(line))
     except Refused as error:
         sys.stdout.flush()
         return refuse("%s: %s" % (error.kind, error.what), error.name)
-    print(as_line(log.line()))
     return 0
+
+
+def command_members(path):
+    """Prints one line for each note; exit code 65 if one differs."""
+    code = 0
+    try:
+        for answer in members_of(CarrierLog(FolderCarrier(path)).run()):
+            code = code if answer["differs"] is None else 65
+            sys.stdout.write(as_line(answer) + "\n")
+    except Refused as error:
+        return refuse("%s: %s" % (error.kind, error.what), error.name)
+    return code
 
 
 def command_replaced(before, now):
@@ -188,6 +205,7 @@ def main(arguments):
         "histories": (command_histories, 1),
         "history-keys": (command_history_keys, 2),
         "carrier": (command_carrier, 1),
+        "members": (command_members, 1),
         "replaced": (command_replaced, 2),
         "replica": (command_replica, 1),
         "payloads": (command_payloads, 2),

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,81 +17,14 @@ import strata_build as build  # noqa: E402
 import strata_carrier as carrier  # noqa: E402
 import strata_forge as forge  # noqa: E402
 import strata_replica as replica  # noqa: E402
+from strata_carrier_build import A, B, OTHER_STORE, STORE, Shipped, append, event, page, rows_in, rows_of  # noqa: E402
+from strata_carrier_build import run_reader, write  # noqa: E402
 from strata_codecs import Malformed, crc32c  # noqa: E402
 from strata_payloads import Unsupported  # noqa: E402
 from strata_recipes import incident  # noqa: E402
 from strata_store import MemoryStore  # noqa: E402
 
-A, B = bytes(range(0xA0, 0xB0)), bytes(range(0xB0, 0xC0))
-STORE, OTHER_STORE = build.UUID, build.FOREIGN_UUID
-
-
-def page():
-    with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
-        return file.read()
-
-
-def rows_of(title):
-    """The offsets, sizes and names of a table of FORMAT.md."""
-    found = re.search(r"^\| offset \| size \| %s \|\n\|--:\|--:\|---\|\n((?:\|.*\n)+)" % title, page(), re.MULTILINE)
-    rows = re.findall(r"^\| (\d+) \| (\d*) ?\| (.*) \|$", found.group(1), re.MULTILINE)
-    return [(int(at), int(size or 0), name) for at, size, name in rows]
-
-
-# --- Encoding -------------------------------------------------------------------------------------
-
-KIND_EVENTS, KIND_TAKEOVER = 1, 2
-
-
-class Shipped:
-    """A carrier that grows object by object. Keyword arguments override fields before the checksums."""
-
-    def __init__(self, writer=A):
-        self.files, self.writer = {}, writer
-        self.number, self.sequence, self.appends, self.chain, self.time = 1, 1, 0, 0, build.NO_TIME
-
-    def events(self, *appends, codec=build.STORED, **fields):
-        chain, sequence = self.chain, self.sequence
-        for append in appends:
-            chain = build.chain_through(append, sequence, chain)
-            sequence += len(append.events)
-        raw = b"".join(append.encoded() for append in appends)
-        ends = dict(events=sequence - self.sequence, appends=len(appends), first_time=appends[0].time)
-        ends.update(last_time=appends[-1].time, chain_after=chain)
-        self.put(KIND_EVENTS, raw, codec, dict(ends, **fields))
-        self.sequence, self.chain, self.time = sequence, chain, appends[-1].time
-        self.appends += len(appends)
-        return self
-
-    def takeover(self, writer, **fields):
-        self.writer = writer
-        ends = dict(events=0, appends=0, first_time=self.time, last_time=self.time, chain_after=self.chain)
-        return self.put(KIND_TAKEOVER, b"", build.STORED, dict(ends, **fields))
-
-    def put(self, kind, raw, codec, fields):
-        length, codec_said = fields.get("length", 128), fields.pop("said", codec)
-        stored = fields.pop("stored_as", None) or (build.lz4(raw) if codec == build.LZ4 else raw)
-        values = dict(
-            magic=b"STRW", length=128, kind=kind, codec=codec_said, flags=0, crc=0, stored=len(stored), raw=len(raw),
-            payload_crc=crc32c(stored), events=0, appends=0, reserved=0, uuid=STORE, writer=self.writer,
-            number=self.number, first=self.sequence, appends_before=self.appends, first_time=0, last_time=0,
-            chain_before=self.chain, chain_after=0,
-        )  # fmt: skip
-        values.update(fields)
-        header = struct.pack("<4sHBBIIIIIIII16s16sQQQqqQQ", *values.values())
-        header += b"\x77" * (length - len(header))
-        header = header[:12] + struct.pack("<I", crc32c(header)) + header[16:]
-        self.files["log/%020d" % self.number] = header + stored
-        self.number += 1
-        return self
-
-
-def event(revision, stream="ticket/1", payload=b"\x01\x02\x03"):
-    return build.Event(stream, revision, "note", payload, build.BYTES)
-
-
-def append(*events, second=0, **options):
-    return build.Append(build.BEGINNING + second * build.SECOND, list(events), **options)
+# --- Objects --------------------------------------------------------------------------------------
 
 
 def some():
@@ -108,9 +40,6 @@ def read(files):
     lines = []
     log = carrier.CarrierLog(carrier.MemoryCarrier(files), lambda found: lines.append(found.line())).run()
     return lines, log.line()["end"]
-
-
-# --- Objects --------------------------------------------------------------------------------------
 
 
 class Objects(unittest.TestCase):
@@ -138,21 +67,20 @@ class Objects(unittest.TestCase):
         ])  # fmt: skip
         self.assertEqual(lines[1]["chain"], lines[2]["chain"])
         self.assertEqual(end, {
-            "objects": 4, "store": str(uuid.UUID(bytes=STORE)), "writer": b, "sequence": 6, "appends": 5,
-            "chain": "%016x" % shipped.chain,
+            "segments": 0, "objects": 4, "next": 5, "store": str(uuid.UUID(bytes=STORE)), "writer": b,
+            "sequence": 6, "appends": 5, "chain": "%016x" % shipped.chain,
         })  # fmt: skip
 
     def test_an_empty_carrier_has_an_end_before_all_events(self):
-        none = {"objects": 0, "store": None, "writer": None, "sequence": 0, "appends": 0, "chain": "0" * 16}
+        none = {"segments": 0, "objects": 0, "next": 1, "store": None, "writer": None}
+        none.update(sequence=0, appends=0, chain="0" * 16)
         self.assertEqual(read({}), ([], none))
 
     def test_the_fields_are_those_of_the_table(self):
         rows = rows_of("object header")
         fields = carrier.Header._fields
         self.assertEqual(len(rows), len(fields))
-        sizes = [struct.calcsize("<" + code) for code in re.findall(r"\d+s|[A-Za-z]", carrier.OBJECT_FORM.format[1:])]
-        offsets = [sum(sizes[:index]) for index in range(len(sizes))]
-        self.assertEqual([row[:2] for row in rows], list(zip(offsets, sizes)))
+        self.assertEqual([row[:2] for row in rows], rows_in(carrier.OBJECT_FORM))
         self.assertEqual(carrier.OBJECT_FORM.size, carrier.HEADER_LENGTH)
 
     def test_the_small_object_of_the_page_is_the_second_block_of_its_store(self):
@@ -292,6 +220,13 @@ class Objects(unittest.TestCase):
                 shipped.sequence, shipped.appends, shipped.chain = back
                 shipped.events(*appends[begin:end])
                 self.assertEqual(read(shipped.files)[1]["sequence"], max(4, end))
+        thrice = Shipped().events(*appends[:2])
+        for begin, end in ((0, 4), (1, 5), (2, 3)):
+            thrice.sequence, thrice.appends, thrice.chain = begin + 1, begin, 0
+            for number, one in enumerate(appends[:begin], 1):
+                thrice.chain = build.chain_through(one, number, thrice.chain)
+            thrice.events(*appends[begin:end])
+        self.assertEqual(read(thrice.files)[1]["sequence"], 5)
         other = Shipped().events(*appends[:3])
         other.sequence, other.appends, other.chain = 1, 0, 0
         changed = append(event(2, payload=b"other"), second=1)
@@ -373,9 +308,7 @@ class ReplicaFiles(unittest.TestCase):
 
     def test_the_fields_are_those_of_the_table(self):
         rows = rows_of("REPLICA")
-        sizes = [struct.calcsize("<" + code) for code in re.findall(r"\d+s|[A-Za-z]", replica.REPLICA_FORM.format[1:])]
-        offsets = [sum(sizes[:index]) for index in range(len(sizes))]
-        self.assertEqual([row[:2] for row in rows[:-1]], list(zip(offsets, sizes)))
+        self.assertEqual([row[:2] for row in rows[:-1]], rows_in(replica.REPLICA_FORM))
         self.assertEqual(rows[-1][:2], (replica.REPLICA_FORM.size, 0))
 
     def test_every_changed_byte_and_every_other_length_is_noticed(self):
@@ -413,49 +346,37 @@ class ReplicaFiles(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    def run_reader(self, *arguments):
-        command = [sys.executable, os.path.join(HERE, "strata_reader.py"), *arguments]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
-        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode("utf-8")
-
-    def write(self, files, folder):
-        os.makedirs(os.path.join(folder, "log"))
-        for name, data in files.items():
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(data)
-        return folder
-
     def test_carriers(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = self.write(some().files, os.path.join(folder, "carrier"))
-            status, lines, _ = self.run_reader("carrier", path)
+            path = write(some().files, os.path.join(folder, "carrier"))
+            status, lines, _ = run_reader("carrier", path)
             self.assertEqual((status, [line.get("number") for line in lines]), (0, [1, 2, 3, 4, None]))
             self.assertEqual(lines[-1]["end"]["sequence"], 6)
-            self.assertEqual(self.run_reader("replaced", path, path)[:2], (0, [{"schema": 1, "replaced": 0}]))
+            self.assertEqual(run_reader("replaced", path, path)[:2], (0, [{"schema": 1, "replaced": 0}]))
             os.rename(os.path.join(path, "log/%020d" % 2), os.path.join(path, "log/%020d" % 9))
             for arguments in (["carrier", path], ["replaced", path, path]):
-                status, lines, error = self.run_reader(*arguments)
+                status, lines, error = run_reader(*arguments)
                 self.assertEqual(status, 65)
                 self.assertEqual(json.loads(error)["error"]["where"], "log/%020d" % 2)
-            self.assertEqual([line["number"] for line in self.run_reader("carrier", path)[1]], [1])
+            self.assertEqual([line["number"] for line in run_reader("carrier", path)[1]], [1])
             os.mkdir(os.path.join(path, "log/%020d" % 2))
-            self.assertIn("not a regular file", self.run_reader("carrier", path)[2])
-            self.assertEqual(self.run_reader("carrier", os.path.join(folder, "nothing"))[0], 66)
-            empty = self.write({}, os.path.join(folder, "empty"))
-            self.assertEqual(self.run_reader("carrier", empty)[1][0]["end"]["objects"], 0)
+            self.assertIn("not a regular file", run_reader("carrier", path)[2])
+            self.assertEqual(run_reader("carrier", os.path.join(folder, "nothing"))[0], 66)
+            empty = write({}, os.path.join(folder, "empty"))
+            self.assertEqual(run_reader("carrier", empty)[1][0]["end"]["objects"], 0)
 
     def test_replica(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "store")
             forge.write(forge.forge("plain"), path)
-            self.assertEqual(self.run_reader("replica", path)[:2], (0, [{"schema": 1, "role": None}]))
+            self.assertEqual(run_reader("replica", path)[:2], (0, [{"schema": 1, "role": None}]))
             for data, status, what in [
                 (replica_file(2), 0, ""), (replica_file(9), 65, "unsupported"), (b"STRR", 65, "corrupt"),
                 (replica_file(uuid=OTHER_STORE), 65, "corrupt"),
             ]:  # fmt: skip
                 with open(os.path.join(path, "REPLICA"), "wb") as file:
                     file.write(data)
-                code, lines, error = self.run_reader("replica", path)
+                code, lines, error = run_reader("replica", path)
                 self.assertEqual((code, [line["role"] for line in lines]), (status, [] if status else ["follower"]))
                 self.assertIn(what, error)
 

@@ -44,7 +44,9 @@ internal import Testing
 
     func ship() throws { while try shipper.step() != .idle {} }
 
-    func putSegments() throws { try segments.step(through: shipper.end!.sequence) { false } }
+    func putSegments() throws {
+      while try segments.step(through: shipper.end!.sequence, isStopped: { false }) {}
+    }
 
     var manifest: CarrierManifest? {
       get throws { try CarrierLog(carrier, of: store.log.storeID).manifest() }
@@ -150,7 +152,7 @@ internal import Testing
     let shipper = Shipper(copy.log, to: carrier, as: member)
     while try shipper.step() != .idle {}
     var segments = try #require(SegmentShipping(copy.log, carrier, as: member))
-    try segments.step(through: shipper.end!.sequence) { false }
+    while try segments.step(through: shipper.end!.sequence, isStopped: { false }) {}
     let count = try copy.log.erasureCount()
     #expect(segments.erasedCount == count && shipper.erasedCount == count)
     #expect(!holdsSecret())
@@ -183,7 +185,7 @@ internal import Testing
       while try shipper.step() != .idle {}
       if number % 5 == 4 {
         _ = try copy.log.seal()
-        try segments.step(through: shipper.end!.sequence) { false }
+        while try segments.step(through: shipper.end!.sequence, isStopped: { false }) {}
       }
     }
     let manifest = try #require(try CarrierLog(carrier, of: copy.log.storeID).manifest())
@@ -287,7 +289,7 @@ internal import Testing
     // What a later writer puts for the manifest after the next is not this one's to remove; what nobody has named is.
     func name(_ since: UInt64) -> String {
       CarrierManifest.Entry(
-        since: since, first: 1, last: 2, chain: 0, size: 9, erasures: 0, revision: 1
+        since: since, first: 1, last: 2, chain: 0, size: 9, erasures: 0, revision: 1, token: 7
       ).fileName
     }
     for since in [number, number + 1, number + 2] {
@@ -367,5 +369,57 @@ internal import Testing
     #expect(members.first { $0.id == member.description }?.state?.erasedThrough == 0, "\(members)")
     try copy.closeBlocking()
     try await store.close()
+  }
+
+  @Test func `a file is kept only after the segment that it names`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.store.appendBlocking([ShippingTests.event(1)])
+    try writer.ship()
+    let (copy, follower) = try follow(carrier)
+    while try follower.step() {}
+    // The copy's first segment is a part of the writer's; the later ones hold the same events.
+    _ = try copy.log.seal()
+    for _ in 0..<3 {
+      try writer.addSegment()
+      while try follower.step() {}
+      _ = try copy.log.seal()
+    }
+    let before = try #require(try writer.manifest)
+    let member = try #require(copy.log.replica?.member)
+    var takeover = Takeover(follower, copy.log, carrier, as: member)
+    while try !takeover.step() {}
+    var mark = try #require(copy.log.replica)
+    mark.role = .writer
+    try copy.log.setReplica(mark)
+    try copy.appendBlocking([ShippingTests.event(5)])
+    _ = try copy.log.seal()
+    let shipper = Shipper(copy.log, to: carrier, as: member)
+    while try shipper.step() != .idle {}
+    var segments = try #require(SegmentShipping(copy.log, carrier, as: member))
+    while try segments.step(through: shipper.end!.sequence, isStopped: { false }) {}
+    let after = try #require(try CarrierLog(carrier, of: copy.log.storeID).manifest())
+    #expect(before.entries.count == 3 && after.entries.count == 5)
+    #expect(before.entries[1].holdsSame(as: after.entries[2]) && after.entries[2].since == after.number)
+    #expect(after.entries[3] == before.entries[2], "the one after the same segment is kept")
+    let fresh = try follow(carrier)
+    while try fresh.follower.step() {}
+    try expectEqual(fresh.store, copy)
+    for store in [fresh.store, copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `numbers that no carrier has are ignored`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<2 { try writer.addSegment() }
+    for number in [UInt64.max, UInt64.max - 1, UInt64(1) << 63] {
+      try carrier.replaceFile(CarrierSegments.manifestName(number), [1, 2, 3])
+      carrier.damage(number, [1])
+    }
+    let (copy, follower) = try follow(carrier)
+    while try follower.step() {}
+    try expectEqual(copy, writer.store)
+    try writer.addSegment()
+    for store in [copy, writer.store] { try store.closeBlocking() }
   }
 }

@@ -50,8 +50,10 @@ package struct LogSeed {
   ) throws(StoreError) {
     let folder = try BackupTarget(
       fileSystem, path: path, storeID: part.storeID, timeout: timeout, isMember: true)
-    // Another process may have done it while this one waited for the lock.
-    guard !folder.isWhole, let last = offers.last else { return }
+    // Another process may have done it, and gone on, while this one waited for the lock.
+    let isBegun =
+      folder.head.slot.map { $0.isClean && !folder.names.contains($0.segment) } ?? folder.names.isEmpty
+    guard isBegun, let last = offers.last else { return }
     try part.write(fileSystem, folder.layout)
     var parts: [BackupPart] = []
     for offer in offers {
@@ -73,6 +75,10 @@ package struct LogSeed {
       }
       done += offer.size
       progress(done, all)
+    }
+    // An earlier run may have begun with other segments of the same events.
+    for name in folder.names where !offers.contains(where: { $0.first == name }) {
+      try fileSystem.remove(folder.layout.segment(name))
     }
     let mark = LogMark(offset: last.size, sequence: last.last, chain: last.chain)
     try folder.promise(

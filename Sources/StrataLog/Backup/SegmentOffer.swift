@@ -10,13 +10,21 @@ package struct SegmentOffer {
   package var chain: UInt64
   /// The length of its file, in bytes.
   package var size: UInt64
+  /// The mark of what is erased in it, and how often it was rewritten.
+  package var erasures: UInt64
+  package var revision: UInt32
   package var file: any File
 
-  package init(first: SegmentName, last: UInt64, chain: UInt64, size: UInt64, file: any File) {
+  package init(
+    first: SegmentName, last: UInt64, chain: UInt64, size: UInt64, erasures: UInt64, revision: UInt32,
+    file: any File
+  ) {
     self.first = first
     self.last = last
     self.chain = chain
     self.size = size
+    self.erasures = erasures
+    self.revision = revision
     self.file = file
   }
 
@@ -39,7 +47,8 @@ package struct SegmentOffer {
     }
     guard header.storeID == storeID, header.segment == first, header.isRewritten,
       header.rewrittenLast == last,
-      header.rewrittenChain == chain, header.rewrittenEnd == size
+      header.rewrittenChain == chain, header.rewrittenEnd == size, header.erasures == erasures,
+      header.revision == revision
     else { throw damaged("the header of the segment is not that of the one that is listed") }
     return header
   }

@@ -91,6 +91,8 @@ public struct CarrierExtent: Sendable, Equatable {
   public private(set) var missing: [ClosedRange<UInt64>] = []
 
   public static let missingMax = 1000
+  /// The largest number that an object can have.
+  public static let numberMax = UInt64(Int64.max)
 
   /// Nothing is taken.
   public init() {}
@@ -106,9 +108,9 @@ public struct CarrierExtent: Sendable, Equatable {
   /// - Parameter numbers: the numbers that are taken, in any order, each once. O(n log n).
   public init(of numbers: some Collection<UInt64>) { for number in numbers.sorted() { add(number) } }
 
-  /// Adds a number that is larger than all before; another one says nothing new.
+  /// Adds a number that is larger than all before, up to `numberMax`; another one says nothing.
   public mutating func add(_ number: UInt64) {
-    guard number > last else { return }
+    guard number > last, number <= Self.numberMax else { return }
     if number > last + 1, missing.count < Self.missingMax { missing.append(last + 1...number - 1) }
     last = number
   }

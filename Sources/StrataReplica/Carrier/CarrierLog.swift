@@ -113,20 +113,34 @@ package struct CarrierLog: Sendable {
     _ visit: (DecodedBlock, _ place: String) throws(StoreError) -> Void
   ) throws(StoreError) {
     var end: UInt64 = 0
-    while let segment = try segment(holding: end + 1) {
-      try segment.walk { block throws(StoreError) in try visit(block, segment.place) }
-      end = segment.last
+    while try !visitObjects(after: &end, visit) {
+      while let segment = try segment(holding: end + 1) {
+        try segment.walk { block throws(StoreError) in try visit(block, segment.place) }
+        end = segment.last
+      }
     }
+  }
+
+  /// Visits the blocks of objects after a sequence. False if segments hold some of what is next, by now.
+  private func visitObjects(
+    after end: inout UInt64, _ visit: (DecodedBlock, _ place: String) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    guard try segment(holding: end + 1) == nil else { return false }
     let last = try lastNumber()
     var number = try number(holding: end + 1, upTo: last)
     while number <= last {
-      guard let object = try object(number, after: end) else { throw missing(number, after: end) }
+      guard let object = try object(number, after: end) else {
+        guard number < (try firstNumber()) else { throw missing(number, after: end) }
+        return false
+      }
+      if object.header.firstSequence > end + 1, try segment(holding: end + 1) != nil { return false }
       if object.header.kind == WireKind.events {
         try visit(try object.block(in: place(number)), place(number))
       }
       end = max(end, object.header.lastSequence)
       number += 1
     }
+    return true
   }
 
   /// The finding for an object that was there, or must have been.

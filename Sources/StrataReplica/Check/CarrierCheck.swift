@@ -59,7 +59,11 @@ package struct CarrierCheck {
     var number = manifest?.firstObject ?? 1
     while number <= last {
       guard let object = try objects.object(number, after: end.sequence) else {
-        throw objects.missing(number, after: end.sequence)
+        guard number < (try objects.firstNumber()) else { throw objects.missing(number, after: end.sequence) }
+        throw .replica(
+          .carrierUnavailable, place: objects.carrier.name,
+          what: "objects were removed while they were compared, since segments hold what they held",
+          next: "compare again")
       }
       try checkGoesOn(object, after: end)
       if object.header.kind == WireKind.events {

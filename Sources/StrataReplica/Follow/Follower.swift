@@ -65,6 +65,13 @@ package final class Follower: @unchecked Sendable {
     guard let object = try objects.object(number, after: log.mark.sequence) else {
       return try isRemoved(number)
     }
+    // The objects between were removed since the number was looked for.
+    if object.header.firstSequence > log.mark.sequence + 1,
+      try objects.segment(holding: log.mark.sequence + 1) != nil
+    {
+      startOver()
+      return true
+    }
     if let before = lastObject, object.header.kind == WireKind.events,
       object.header.writer != before.header.writer
     {
@@ -103,9 +110,13 @@ package final class Follower: @unchecked Sendable {
     looks += 1
     if looks % Self.looksToExtent == 1 { _ = try objects.lastNumber() }
     guard number < (try objects.firstNumber()) else { return false }
-    self.number = nil
-    lastObject = nil
+    startOver()
     return true
+  }
+
+  private func startOver() {
+    number = nil
+    lastObject = nil
   }
 
   /// Takes what the log lacks of a whole segment.

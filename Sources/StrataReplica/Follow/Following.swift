@@ -251,9 +251,9 @@ extension EventStore {
 
   /// Says that there will be a copy, before it has anything: from then on an erasure waits for it. A carrier that does not
   /// take the note may be one that this machine must not write into.
-  private static func announce(_ mark: ReplicaMark, in carrier: any Carrier) {
+  static func announce(_ mark: ReplicaMark, as part: MemberNote.Part = .follower, in carrier: any Carrier) {
     let note = MemberNote(
-      .follower, of: mark.storeID, member: mark.member, sequence: 0, chain: 0, erasedThrough: 0,
+      part, of: mark.storeID, member: mark.member, sequence: 0, chain: 0, erasedThrough: 0,
       time: StoreClock.system.now())
     try? carrier.setNote(CarrierNote(member: mark.member.description, bytes: note.encoded()))
   }

@@ -30,10 +30,12 @@ package struct NoteKeeper {
   /// Writes the note if it is due. O(1) otherwise.
   ///
   /// - Parameters:
-  ///   - erasedThrough: the last order to erase that was carried out in the log; nil for everything that the log has.
+  ///   - end: the last event that the member says it has; nil for everything that it has on disk.
+  ///   - erasedThrough: the last order to erase that was carried out in the log; nil for everything up to the end.
   ///   - isLast: whether this member ends now, so that the note is due if anything has changed.
-  package mutating func keep(erasedThrough: UInt64? = nil, isLast: Bool = false) {
-    let durable = log.mark.durable
+  package mutating func keep(through end: LogMark? = nil, erasedThrough: UInt64? = nil, isLast: Bool = false)
+  {
+    let durable = end ?? log.mark.durable
     let erased = min(erasedThrough ?? durable.sequence, durable.sequence)
     let now = MonotonicTime.now()
     if let kept {

@@ -58,7 +58,7 @@ extension EventStore {
 
   /// The members. Blocks.
   package static func members(in carrier: any Carrier) throws(StoreError) -> [StoreMember] {
-    try CarrierLog(carrier, of: nil).members()
+    try CarrierLog(carrier, of: try CarrierLog(carrier, of: nil).foundStoreID()).members()
   }
 
   /// Removes what a member said of itself: its machine is gone for ever, with everything that was on it.

@@ -135,9 +135,12 @@ extension EventStore {
     for entry in manifest.entries {
       guard try isOwn(entry.last, entry.chain) else {
         try objects.segments?.offer(entry).walk(of: log.storeID) { block throws(StoreError) in
-          let end = WireEnd(block.header)
-          if try isOwn(end.sequence, end.chain) {
-            common = LogPosition(sequence: end.sequence, chain: end.chain)
+          let ends: [UInt64: UInt64]
+          do throws(ContentProblem) { ends = try block.chainsAfterAppends() } catch {
+            throw error.storeError(of: block.header)
+          }
+          for (sequence, chain) in ends where sequence > common.sequence && sequence <= log.mark.sequence {
+            if try isOwn(sequence, chain) { common = LogPosition(sequence: sequence, chain: chain) }
           }
         }
         return common

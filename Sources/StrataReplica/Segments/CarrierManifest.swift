@@ -19,15 +19,21 @@ package struct CarrierManifest: Equatable, Sendable {
     /// The mark of what is erased in it, and how often it was rewritten.
     package var erasures: UInt64
     package var revision: UInt32
+    /// What tells the file from others that are put for the same number, by a writer that does not know of this one.
+    package var token: UInt32
 
     /// The name of the file in `segments/`. It is never that of another file: who puts a segment for a number that is
     /// then taken puts it again for the next.
-    package var fileName: String { "\(SegmentName(since).digits)-\(SegmentName(first).digits)" }
+    package var fileName: String {
+      let hex = String(token, radix: 16)
+      return "\(SegmentName(since).digits)-\(SegmentName(first).digits)-"
+        + String(repeating: "0", count: 8 - hex.utf8.count) + hex
+    }
 
     /// Whether two are files of the same segment with the same events and erasures.
     func holdsSame(as other: Entry) -> Bool {
       var other = other
-      other.since = since
+      (other.since, other.token) = (since, token)
       return self == other
     }
   }
@@ -48,8 +54,9 @@ package struct CarrierManifest: Equatable, Sendable {
   package static let magic = Array("STRL".utf8)
   package static let fixedLength = 80
   package static let entryLength = 56
-  /// The longest that is read.
+  /// The longest that is read, and how many segments it has.
   package static let lengthMax = 16 << 20
+  static let countMax = (lengthMax - fixedLength) / entryLength
 
   package enum Offset {
     package static let version = 4
@@ -69,6 +76,7 @@ package struct CarrierManifest: Equatable, Sendable {
     package static let size = 32
     package static let erasures = 40
     package static let revision = 48
+    package static let token = 52
   }
 
   package func encoded() -> [UInt8] {
@@ -92,6 +100,7 @@ package struct CarrierManifest: Equatable, Sendable {
         place.setLittleEndian(entry.size, at: EntryOffset.size)
         place.setLittleEndian(entry.erasures, at: EntryOffset.erasures)
         place.setLittleEndian(entry.revision, at: EntryOffset.revision)
+        place.setLittleEndian(entry.token, at: EntryOffset.token)
       }
       let crc = CRC32C.of(UnsafeRawBufferPointer(buffer), zeroing: Offset.checksum)
       base.setLittleEndian(crc, at: Offset.checksum)
@@ -137,13 +146,17 @@ package struct CarrierManifest: Equatable, Sendable {
         chain: place.littleEndian(UInt64.self, at: EntryOffset.chain),
         size: place.littleEndian(UInt64.self, at: EntryOffset.size),
         erasures: place.littleEndian(UInt64.self, at: EntryOffset.erasures),
-        revision: place.littleEndian(UInt32.self, at: EntryOffset.revision))
+        revision: place.littleEndian(UInt32.self, at: EntryOffset.revision),
+        token: place.littleEndian(UInt32.self, at: EntryOffset.token))
     }
     guard isConsistent else { throw .damaged("the manifest contradicts itself") }
   }
 
   private var isConsistent: Bool {
-    guard number > 0, firstObject > 0, !entries.isEmpty else { return false }
+    guard number > 0, number <= CarrierExtent.numberMax, firstObject > 0,
+      firstObject <= CarrierExtent.numberMax,
+      !entries.isEmpty
+    else { return false }
     var next: UInt64 = 1
     for entry in entries {
       guard entry.first == next, entry.last >= entry.first, entry.last < .max, entry.since > 0,

@@ -48,7 +48,7 @@ package final class CarrierSegments: Sendable {
 
   private func lastNumber() throws(StoreError) -> UInt64? {
     try asStoreError { () throws(CarrierError) in try files.fileNames(in: Self.manifestFolder) }
-      .compactMap { SegmentName(digits: $0)?.firstSequence }.max()
+      .compactMap { SegmentName(digits: $0)?.firstSequence }.filter { $0 <= CarrierExtent.numberMax }.max()
   }
 
   private func exists(_ number: UInt64) throws(StoreError) -> Bool {
@@ -71,6 +71,8 @@ package final class CarrierSegments: Sendable {
     do throws(DecodingProblem) {
       found = try bytes.lendBytes { bytes throws(DecodingProblem) in try CarrierManifest(decoding: bytes) }
     } catch {
+      // One of several pieces may have been read before it was emptied, and the others after.
+      if try exists(number + 1) { return nil }
       switch error {
       case .damaged(let what): throw .damaged(finding(.corrupt, what))
       case .unsupported(let what): throw .unsupported(finding(.unsupported, what))
@@ -107,6 +109,7 @@ package final class CarrierSegments: Sendable {
   func offer(_ entry: CarrierManifest.Entry) -> SegmentOffer {
     SegmentOffer(
       first: SegmentName(entry.first), last: entry.last, chain: entry.chain, size: entry.size,
+      erasures: entry.erasures, revision: entry.revision,
       file: CarrierFile(files, "\(Self.segmentFolder)/\(entry.fileName)", size: Int64(clamping: entry.size)))
   }
 

@@ -47,7 +47,15 @@ struct CarrierErasing {
     _ range: ClosedRange<UInt64>, upTo last: UInt64, isOwn: () throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var number = try objects.number(holding: range.lowerBound, upTo: last)
-    while let object = try objects.object(number), object.header.firstSequence <= range.upperBound {
+    while number <= last {
+      guard let object = try objects.object(number) else {
+        // Objects that segments replace are removed meanwhile, by another thread.
+        let first = try objects.firstNumber()
+        guard number < first else { throw objects.missing(number) }
+        number = first
+        continue
+      }
+      guard object.header.firstSequence <= range.upperBound else { break }
       if object.header.kind == WireKind.events, let erased = try erased(object, in: range) {
         // What a member that was overtaken has read may hold content that the new writer has erased since.
         guard try isOwn() else { return false }

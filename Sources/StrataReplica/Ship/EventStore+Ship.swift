@@ -63,6 +63,7 @@ extension EventStore {
     try objects.asStoreError { () throws(CarrierError) in try carrier.prove() }
     let mark = try writerMark(objects)
     if log.replica != mark { try log.setReplica(mark) }
+    EventStore.announce(mark, as: .writer, in: carrier)
     let shipper = Shipper(log, to: carrier, as: mark.member)
     let shipping = Shipping(log, to: carrier, as: mark.member)
     // What is wrong with the carrier's end is the caller's to know, and not only to be read in the status.

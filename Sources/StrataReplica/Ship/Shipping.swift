@@ -41,6 +41,7 @@ public final class Shipping: Sendable {
     /// The count of orders and notes that all members have carried out, and who has not carried out later ones.
     var erasedByAll: UInt64 = 0
     var holding: [String] = []
+    var nextAsk = MonotonicTime.now()
     /// Whether everything was shipped and erased at the last step, and the members were asked since.
     var isSettled = false
     var trouble: CarrierError?
@@ -50,6 +51,8 @@ public final class Shipping: Sendable {
     var segmentsErasedCount: UInt64 = .max
     var segmentsThrough: UInt64?
     var segmentTrouble: StoreError?
+    /// How often it was tried since the last success.
+    var segmentTries = 0
     /// Whether somebody waits for what segments hold.
     var isHurried = false
     /// Set when there may be something to ship.
@@ -93,7 +96,7 @@ public final class Shipping: Sendable {
     let isDone = state.withLock { state in
       state.isHurried = true
       let isShort = state.segmentsThrough != state.end?.sequence && state.segmentTrouble == nil
-      let isTriedAgain = state.segmentTrouble?.reason == .carrierUnavailable
+      let isTriedAgain = state.segmentTrouble?.reason == .carrierUnavailable && state.segmentTries < 4
       return state.isSettled && !(state.hasSegments && (isShort || isTriedAgain))
     }
     state.signalAll()
@@ -217,17 +220,22 @@ public final class Shipping: Sendable {
   func run(_ shipper: Shipper) {
     var pause = Self.pauseMin
     var notes = NoteKeeper(log, in: carrier, as: .writer, member)
+    var lastAsked = MonotonicTime.now()
     while !state.withLock({ $0.isStopping }) {
       do throws(StoreError) {
         let step = try shipper.step()
-        if step == .idle { notes.keep(erasedThrough: ownErasedThrough(shipper)) }
         publish(shipper, step)
+        // Where appends never end, nothing is ever idle.
+        if step == .idle || lastAsked.advanced(by: Self.askInterval) < MonotonicTime.now() {
+          keepNote(&notes, shipper)
+          askMembers(shipper)
+          lastAsked = MonotonicTime.now()
+        }
         switch step {
         case .shipped:
           pause = Self.pauseMin
           if !shipper.hasBacklog { gather() }
         case .idle:
-          askMembers(shipper)
           guard !waitForMore(than: shipper.end?.sequence ?? 0) else {
             gather()
             break
@@ -251,6 +259,7 @@ public final class Shipping: Sendable {
   /// append may wait.
   func run(_ segments: SegmentShipping) {
     var segments = segments
+    var pause = Self.askInterval
     while true {
       _ = state.wait(timeout: segmentInterval) { state in
         state.isStopping
@@ -260,16 +269,24 @@ public final class Shipping: Sendable {
       guard let through, log.tail.end == nil else { break }
       var trouble: StoreError?
       do throws(StoreError) {
-        try segments.step(through: through) { state.withLock { $0.isStopping } }
+        while try segments.step(through: through, isStopped: { state.withLock { $0.isStopping } }) {}
       } catch { trouble = error }
       let ready = state.withLock { state in
         state.segmentsErasedCount = segments.erasedCount
         if trouble == nil { state.segmentsThrough = through }
+        state.segmentTries = trouble == nil ? 0 : state.segmentTries + 1
         state.segmentTrouble = trouble
+        state.isHurried = false
         let reached = state
         return state.waiters.take { reached.isTrue($0) }
       }
       for continuation in ready { continuation.resume() }
+      guard trouble != nil else {
+        pause = Self.askInterval
+        continue
+      }
+      _ = state.wait(timeout: pause) { $0.isStopping }
+      pause = min(pause * 2, Self.pauseRefused)
     }
   }
 
@@ -287,20 +304,40 @@ public final class Shipping: Sendable {
   private static let pauseMax = Duration.seconds(2)
   private static let pauseRefused = Duration.seconds(30)
 
-  /// Up to where this store has carried out its own orders; nil for everything that it has.
-  private func ownErasedThrough(_ shipper: Shipper) -> UInt64? {
-    (try? log.erasureCount()) == shipper.erasedCount ? nil : shipper.erasedThrough
+  /// Says how far this store is: not more than the carrier has, since what is after it may never be anybody else's.
+  private func keepNote(_ notes: inout NoteKeeper, _ shipper: Shipper) {
+    guard let end = shipper.end else { return }
+    let isErased = (try? log.erasureCount()) == shipper.erasedCount
+    notes.keep(
+      through: LogMark(offset: 0, sequence: end.sequence, chain: end.chain),
+      erasedThrough: isErased ? nil : shipper.erasedThrough)
+  }
+
+  /// Whether a member has what this store has up to where it says it is. What has other events has other content.
+  private func isLike(_ member: StoreMember) -> Bool {
+    guard let position = member.state?.position, position.sequence <= log.mark.sequence else { return false }
+    return (try? log.chain(after: position.sequence)) == position.chain
+  }
+
+  /// Whether the members are to be asked: often where somebody waits for them, otherwise at most once a minute.
+  private func isTimeToAsk() -> Bool {
+    state.withLock { state in
+      let now = MonotonicTime.now()
+      guard state.isHurried || !state.waiters.isEmpty || state.nextAsk <= now else { return false }
+      state.nextAsk = now.advanced(by: .seconds(60))
+      return true
+    }
   }
 
   /// Asks whether every member has carried out what this store and the carrier have. Nothing if that is known.
   private func askMembers(_ shipper: Shipper) {
     let count = shipper.erasedCount
     defer { state.withLock { $0.isSettled = true } }
-    guard state.withLock({ $0.erasedByAll < count }) else { return }
+    guard state.withLock({ $0.erasedByAll < count }), isTimeToAsk() else { return }
     do throws(CarrierError) {
       let own = member.description
       let holding = try carrier.notes().map { StoreMember($0, of: log.storeID) }
-        .filter { $0.id != own && $0.mayHold(erasedThrough: shipper.erasedThrough) }
+        .filter { $0.id != own && ($0.mayHold(erasedThrough: shipper.erasedThrough) || !isLike($0)) }
       let ready = state.withLock { state in
         state.holding = holding.map(\.id).sorted()
         if holding.isEmpty { state.erasedByAll = count }

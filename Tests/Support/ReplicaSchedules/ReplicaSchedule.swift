@@ -136,7 +136,7 @@ package struct ReplicaSchedule: ~Copyable {
     guard let store = machine.store, let end, machine.segments != nil else { return }
     if Bool.random(using: &random) { _ = try store.log.seal() }
     do throws(StoreError) {
-      try machine.segments?.step(through: end.sequence) { false }
+      while try machine.segments?.step(through: end.sequence, isStopped: { false }) == true {}
       if try CarrierLog(carrier, of: store.log.storeID).firstNumber() > 1 { segments += 1 }
     } catch {
       machine.trouble = "\(error)"

@@ -18,7 +18,9 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     commandName: "replicate",
     abstract: "Ships a store to a place that others follow, follows one, or restores a store from it.",
     discussion: """
-      A place is a folder, as a URL: file:/path. What follows is a whole store, verified event by event.
+      A place is a URL: a folder, file:/path; a bucket, s3://BUCKET/PREFIX?region=R; or a stream of NATS JetStream, \
+      nats://HOST,HOST,HOST/NAME. Buckets and JetStream are in a logreplay that is built with --traits Bucket,JetStream. What \
+      follows is a whole store, verified event by event.
 
         logreplay replicate STORE file:/place             ships what the place lacks, and ends
         logreplay replicate file:/place STORE             follows to the end of the place; with --follow it goes on

@@ -60,14 +60,13 @@ enum CarrierName {
   private static func jetStream(_ url: String) throws(CommandFailure) -> any Carrier {
     #if JetStream
       do throws(CarrierError) { return try JetStreamCarrier(url: url) } catch {
-        throw CommandFailure(ExitStatus.usage, error.what, next: error.next)
+        throw CommandFailure(ExitStatus.usage, error.what, at: "nats:", next: error.next)
       }
     #else
       throw CommandFailure(
-        ExitStatus.unsupported, "this logreplay was built without JetStream",
-        next:
-          "install libnats-dev, and build it with: swift build -c release --traits JetStream --product logreplay"
-      )
+        ExitStatus.unsupported, "this logreplay was built without JetStream", at: "nats:",
+        next: "build one with it, which needs libnats-dev: "
+          + "swift build -c release --traits JetStream --product logreplay; or name a folder: file:/path")
     #endif
   }
 }
