@@ -1,4 +1,4 @@
-// The objects of a carrier as a log: found by number, and checked.
+// The objects and segments of a carrier as a log: found by number, and checked.
 
 package import StrataLog
 
