@@ -81,12 +81,35 @@ internal import Testing
       .follower, of: .random(), member: .random(), sequence: 9, chain: 1, erasedThrough: 9, time: 0)
     try carrier.setNote(CarrierNote(member: note.member.description, bytes: note.encoded()))
     try carrier.setNote(CarrierNote(member: "later", bytes: [1, 2, 3]))
+    // It has other events than the writer, and so other content, whatever it has erased.
+    let astray = MemberNote(
+      .writer, of: store.log.storeID, member: .random(), sequence: 1, chain: 7, erasedThrough: 1000, time: 0)
+    try carrier.setNote(CarrierNote(member: astray.member.description, bytes: astray.encoded()))
     try await store.erase(Erasure(streams: ["counter/2"], because: "asked"))
     await #expect(throws: StoreError.self) { try await store.shipping!.erased(within: .seconds(2)) }
     #expect(
-      store.shipping?.status.membersHoldingErased == [note.member.description, "later"].sorted())
-    for member in [note.member.description, "later"] { try await EventStore.forget(member, of: carrier) }
+      store.shipping?.status.membersHoldingErased
+        == [note.member.description, astray.member.description, "later"].sorted())
+    for member in [note.member.description, astray.member.description, "later"] {
+      try await EventStore.forget(member, of: carrier)
+    }
     try await store.shipping!.erased(within: .seconds(60))
+    try await store.close()
+  }
+
+  @Test func `members are known before they have anything`() async throws {
+    let carrier = MemoryCarrier()
+    let store = EventStore.inMemory()
+    try await store.append([ShippingTests.event(1)])
+    try await store.ship(to: carrier)
+    #expect(try await EventStore.members(of: carrier).first?.state?.isWriter == true)
+    try await store.shipping!.replicated(within: .seconds(60))
+    let (copy, member) = try EventStore.openFollower(
+      of: carrier, SimulatedDisk(), at: "/copy", options: ReplicaMachine.options)
+    let members = try await EventStore.members(of: carrier)
+    let own = try #require(members.first { $0.id == member.description }?.state)
+    #expect(!own.isWriter && own.position.sequence == 0 && own.erasedThrough == 0 && copy.head.sequence == 0)
+    try copy.closeBlocking()
     try await store.close()
   }
 

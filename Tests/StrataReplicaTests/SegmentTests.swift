@@ -131,10 +131,7 @@ internal import Testing
     for _ in 0..<3 { try writer.addSegment(text: "SECRET\(UInt64.random(in: 0 ... .max))") }
     func holdsSecret() -> Bool {
       let files = Array(carrier.files.values) + Array(carrier.objects.values)
-      return files.contains { bytes in
-        let wanted = Array("SECRET".utf8)
-        return bytes.indices.contains { bytes[$0...].starts(with: wanted) }
-      }
+      return files.contains { $0.withUnsafeBytes { ShippingTests.contains("SECRET", $0) } }
     }
     #expect(holdsSecret())
     let (copy, follower) = try follow(carrier)
@@ -170,6 +167,8 @@ internal import Testing
     try writer.addSegment()
     let (copy, follower) = try follow(carrier)
     while try follower.step() {}
+    let (late, lateFollower) = try follow(carrier)
+    while try lateFollower.step() {}
     let member = try #require(copy.log.replica?.member)
     var takeover = Takeover(follower, copy.log, carrier, as: member)
     while try !takeover.step() {}
@@ -196,11 +195,14 @@ internal import Testing
     #expect(error?.reason == .fenced, "\(error!)")
     #expect(throws: StoreError.self) { try writer.store.appendBlocking([ShippingTests.event(1)]) }
     #expect(carrier.objects.keys.contains { $0 < manifest.firstObject })
-    // Nobody reads it there.
+    // Nobody reads it there, not even a copy that waits for just that number.
+    #expect(carrier.objects[lateFollower.nextNumber] != nil)
+    while try lateFollower.step() {}
+    try expectEqual(late, copy)
     let fresh = try follow(carrier)
     while try fresh.follower.step() {}
     try expectEqual(fresh.store, copy)
-    for store in [fresh.store, copy, writer.store] { try store.closeBlocking() }
+    for store in [fresh.store, late, copy, writer.store] { try store.closeBlocking() }
   }
 
   @Test func `a copying of segments that is interrupted goes on, and nothing of it is a store before`() throws
@@ -358,9 +360,8 @@ internal import Testing
     #expect(manifest.last == 40 && shipping.status.segmentTrouble == nil)
     try await store.erase(Erasure(streams: (0..<5).map { StreamName("counter/\($0)") }, because: "asked"))
     try await shipping.erased(within: .seconds(60))
-    let wanted = Array("SECRET".utf8)
     for (name, bytes) in carrier.files {
-      #expect(!bytes.indices.contains { bytes[$0...].starts(with: wanted) }, "\(name)")
+      #expect(!bytes.withUnsafeBytes { ShippingTests.contains("SECRET", $0) }, "\(name)")
     }
     // A copy says that there will be one before it has anything.
     let (copy, member) = try EventStore.openFollower(
@@ -420,6 +421,43 @@ internal import Testing
     while try follower.step() {}
     try expectEqual(copy, writer.store)
     try writer.addSegment()
+    for store in [copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `a writer whose own segments are not sealed seals them to take the place of erased ones`() throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier, isSlicedFinely: false)
+    try writer.addSegment(3)
+    var options = ReplicaMachine.options
+    options.sealsInBackground = false
+    let (copy, _) = try EventStore.openFollower(of: carrier, SimulatedDisk(), at: "/copy", options: options)
+    let follower = copy.follower(from: carrier)
+    while try follower.step() {}
+    try writer.store.appendBlocking([ShippingTests.event(99)])
+    try writer.ship()
+    while try follower.step() {}
+    // Closed, not sealed, and not what is erased.
+    try copy.log.roll()
+    let end = copy.head.sequence
+    try writer.addSegment(3, text: "SECRET\(UInt64.random(in: 0 ... .max))")
+    while try follower.step() {}
+    let member = try #require(copy.log.replica?.member)
+    var takeover = Takeover(follower, copy.log, carrier, as: member)
+    while try !takeover.step() {}
+    var mark = try #require(copy.log.replica)
+    mark.role = .writer
+    try copy.log.setReplica(mark)
+    _ = try copy.eraseBlocking(Erasure(sequences: [end + 1...copy.head.sequence], because: "asked"))
+    #expect(try copy.log.closedSegments.contains { try copy.log.sealedSegment($0) == nil })
+    let shipper = Shipper(copy.log, to: carrier, as: member)
+    while try shipper.step() != .idle {}
+    var segments = try #require(SegmentShipping(copy.log, carrier, as: member))
+    while try segments.step(through: shipper.end!.sequence, isStopped: { false }) {}
+    #expect(try segments.erasedCount == copy.log.erasureCount())
+    for (name, bytes) in carrier.files {
+      #expect(!bytes.withUnsafeBytes { ShippingTests.contains("SECRET", $0) }, "\(name)")
+    }
     for store in [copy, writer.store] { try store.closeBlocking() }
   }
 }

@@ -247,7 +247,7 @@ final class ReplicaFolder {
     return false
   }
 
-  private static func contains(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
+  static func contains(_ text: String, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let wanted = Array(text.utf8)
     guard bytes.count >= wanted.count else { return false }
     return (0...bytes.count - wanted.count).contains {

@@ -272,7 +272,8 @@ extension EventStore {
       else { return }
       var mark = ReplicaMark(
         .follower, of: storeID, member: member ?? .random(), carrier: objects.carrier.name)
-      mark.erasedThrough = manifest.erasedThrough
+      // Orders after the segments come as objects, and are carried out where they are followed.
+      mark.erasedThrough = min(manifest.erasedThrough, manifest.last)
       announce(mark, in: objects.carrier)
       do throws(StoreError) {
         return try LogSeed(to: fileSystem, path: path, as: mark)

@@ -48,12 +48,12 @@ package struct SegmentShipping {
     let orders = try orders(count)
     let current = try segments.latest()
     // What another writer has put since may lack an erasure again.
-    if let current, current.writer != member || current.erasedThrough < min(orders.last, current.last) {
+    if let current, current.writer != member || current.erasedThrough < orders.last {
       erasedCount = 0
     }
     var wanted = try sealed(through: end, count)
     if let current, current.last > wanted.last?.last ?? 0 {
-      guard current.erasedThrough < min(orders.last, current.last) else {
+      guard current.erasedThrough < orders.last else {
         return try adopt(current, count, orders, isStopped)
       }
       // Segments of another writer hold what is erased. They are not this one's, which has to have all of its own.
@@ -69,11 +69,11 @@ package struct SegmentShipping {
       finish(count, orders)
       return false
     }
-    if let current, isSame(current.entries, wanted), current.erasedThrough >= min(orders.last, last) {
+    if let current, isSame(current.entries, wanted), current.erasedThrough >= orders.last {
       return try adopt(current, count, orders, isStopped)
     }
     // An order that comes meanwhile is after the head that was read before.
-    let erasedThrough = min(orders.hasOpen ? orders.last : orders.head, last)
+    let erasedThrough = orders.hasOpen ? orders.last : orders.head
     guard let manifest = try put(wanted, after: current, erasedThrough, isStopped) else { return false }
     try clean(manifest)
     guard manifest.last == last else { return true }
@@ -209,7 +209,7 @@ package struct SegmentShipping {
     let manifest = CarrierManifest(
       of: log.storeID, by: member, number: number,
       firstObject: try isAdopted ? current?.firstObject ?? 1 : firstObject(keeping: entries, after: current),
-      erasedThrough: min(erasedThrough, entries.last?.last ?? 0), entries)
+      erasedThrough: erasedThrough, entries)
     guard !isStopped() else { return nil }
     isClean = false
     switch segments.files.createFile(CarrierSegments.manifestName(number), manifest.encoded()) {

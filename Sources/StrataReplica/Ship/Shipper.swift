@@ -50,6 +50,9 @@ package final class Shipper: @unchecked Sendable {
   var erasedThrough: UInt64 { erasing.through }
   /// Objects that were put and whose fate is not known, or that were not put yet; the first has `nextNumber`.
   private var pending: [WireObject] = []
+  /// How often something was put since erased content was last looked for, and how often at most.
+  private var putsSinceErasing = 0
+  private static let putsMax = 32
   /// Whether the first of them may be in the carrier.
   private var isDoubtful = false
 
@@ -74,16 +77,18 @@ package final class Shipper: @unchecked Sendable {
       }
       if isDoubtful, try settle() { return .shipped }
       try fill(after: end)
-      guard !pending.isEmpty else {
+      putsSinceErasing += 1
+      // Also where appends never end.
+      if pending.isEmpty || putsSinceErasing >= Self.putsMax {
+        putsSinceErasing = 0
         let next = nextNumber
         try self.carrier { () throws(StoreError) in
           try erasing.run(through: end.sequence, upTo: next - 1) { () throws(StoreError) in
             try objects.object(next) == nil
           }
         }
-        return .idle
       }
-      return try put()
+      return try pending.isEmpty ? .idle : put()
     } catch {
       switch error {
       case .carrier(let error): return .trouble(error)
