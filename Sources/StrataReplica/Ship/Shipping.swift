@@ -152,6 +152,8 @@ public final class Shipping: Sendable {
     let counted = await log.options.machine.thread("strata-count").result { [log] () throws(StoreError) in
       try log.erasureCount()
     }
+    state.withLock { $0.isHurried = true }
+    state.signalAll()
     try await wait(for: .erased(try counted.get()), within: duration) {
       unknown("what was erased is gone from there and from every member", $0)
     }
@@ -261,7 +263,8 @@ public final class Shipping: Sendable {
     var segments = segments
     var pause = Self.askInterval
     while true {
-      _ = state.wait(timeout: segmentInterval) { state in
+      let isAwaited = state.withLock { !$0.waiters.isEmpty || $0.isHurried }
+      _ = state.wait(timeout: isAwaited ? Self.askInterval : Self.lookInterval) { state in
         state.isStopping
           || (state.isHurried && state.end != nil && state.segmentsThrough != state.end?.sequence)
       }
@@ -288,10 +291,6 @@ public final class Shipping: Sendable {
       _ = state.wait(timeout: pause) { $0.isStopping }
       pause = min(pause * 2, Self.pauseRefused)
     }
-  }
-
-  private var segmentInterval: Duration {
-    state.withLock { $0.waiters.isEmpty && !$0.isHurried } ? Self.lookInterval : Self.askInterval
   }
 
   /// Waits while nobody waits for the copy: what is appended meanwhile goes into the same object. One of its own for each
