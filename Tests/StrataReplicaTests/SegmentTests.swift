@@ -61,6 +61,18 @@ internal import Testing
     return (copy, copy.follower(from: carrier))
   }
 
+  /// Makes a copy the writer. Returns its member.
+  private func takeOver(
+    _ copy: EventStore, _ follower: Follower, _ carrier: any Carrier
+  ) throws -> StoreID {
+    var mark = try #require(copy.log.replica)
+    var takeover = Takeover(follower, copy.log, carrier, as: mark.member)
+    while try !takeover.step() {}
+    mark.role = .writer
+    try copy.log.setReplica(mark)
+    return mark.member
+  }
+
   private func expectEqual(
     _ a: EventStore, _ b: EventStore, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -137,12 +149,7 @@ internal import Testing
     let (copy, follower) = try follow(carrier)
     while try follower.step() {}
     // Another member takes over, whose own segments are others, and erases.
-    let member = try #require(copy.log.replica?.member)
-    var takeover = Takeover(follower, copy.log, carrier, as: member)
-    while try !takeover.step() {}
-    var mark = try #require(copy.log.replica)
-    mark.role = .writer
-    try copy.log.setReplica(mark)
+    let member = try takeOver(copy, follower, carrier)
     for number in 0..<5 {
       _ = try copy.eraseBlocking(Erasure(streams: [StreamName("counter/\(number)")], because: "asked"))
     }
@@ -169,12 +176,7 @@ internal import Testing
     while try follower.step() {}
     let (late, lateFollower) = try follow(carrier)
     while try lateFollower.step() {}
-    let member = try #require(copy.log.replica?.member)
-    var takeover = Takeover(follower, copy.log, carrier, as: member)
-    while try !takeover.step() {}
-    var mark = try #require(copy.log.replica)
-    mark.role = .writer
-    try copy.log.setReplica(mark)
+    let member = try takeOver(copy, follower, carrier)
     var limits = Shipper.Limits()
     limits.objectSize = 1
     let shipper = Shipper(copy.log, to: carrier, as: member, limits)
@@ -387,12 +389,7 @@ internal import Testing
       _ = try copy.log.seal()
     }
     let before = try #require(try writer.manifest)
-    let member = try #require(copy.log.replica?.member)
-    var takeover = Takeover(follower, copy.log, carrier, as: member)
-    while try !takeover.step() {}
-    var mark = try #require(copy.log.replica)
-    mark.role = .writer
-    try copy.log.setReplica(mark)
+    let member = try takeOver(copy, follower, carrier)
     try copy.appendBlocking([ShippingTests.event(5)])
     _ = try copy.log.seal()
     let shipper = Shipper(copy.log, to: carrier, as: member)
@@ -442,12 +439,7 @@ internal import Testing
     let end = copy.head.sequence
     try writer.addSegment(3, text: "SECRET\(UInt64.random(in: 0 ... .max))")
     while try follower.step() {}
-    let member = try #require(copy.log.replica?.member)
-    var takeover = Takeover(follower, copy.log, carrier, as: member)
-    while try !takeover.step() {}
-    var mark = try #require(copy.log.replica)
-    mark.role = .writer
-    try copy.log.setReplica(mark)
+    let member = try takeOver(copy, follower, carrier)
     _ = try copy.eraseBlocking(Erasure(sequences: [end + 1...copy.head.sequence], because: "asked"))
     #expect(try copy.log.closedSegments.contains { try copy.log.sealedSegment($0) == nil })
     let shipper = Shipper(copy.log, to: carrier, as: member)

@@ -51,7 +51,8 @@ public protocol Carrier: AnyObject, Sendable {
   func extent() throws(CarrierError) -> CarrierExtent
 
   /// Replaces the object under a number by one of the same events, some of which have lost their content. Only the
-  /// writer does this, after the content was erased. On return no earlier form of the object is in the carrier.
+  /// writer does this, after the content was erased. On return nobody can read an earlier form of the object any more; a
+  /// carrier whose servers keep one for longer says so on its page.
   ///
   /// - Parameter object: the new form, with the version of the one that was read.
   /// - Throws: `unreachable` if the object has another version by now, in a carrier that keeps versions.

@@ -37,6 +37,7 @@ public final class Shipping: Sendable {
   private struct State {
     var end: WireEnd?
     var erasedCount: UInt64 = 0
+    /// Whether objects may hold erased content.
     var holdsErased = false
     /// The count of orders and notes that all members have carried out, and who has not carried out later ones.
     var erasedByAll: UInt64 = 0
@@ -86,7 +87,8 @@ public final class Shipping: Sendable {
     let (sequence, head) = (state.end?.sequence ?? 0, log.mark.sequence)
     return Status(
       position: LogPosition(sequence: sequence, chain: state.end?.chain ?? 0),
-      lag: head > sequence ? head - sequence : 0, holdsErased: state.holdsErased,
+      lag: head > sequence ? head - sequence : 0,
+      holdsErased: state.holdsErased || state.segmentsErasedCount < state.erasedCount,
       membersHoldingErased: state.holding, trouble: state.trouble, segmentTrouble: state.segmentTrouble,
       failure: state.failure)
   }
@@ -144,7 +146,8 @@ public final class Shipping: Sendable {
   }
 
   /// Suspends until neither the carrier nor any member holds what this store has erased. What was shipped before an erasure
-  /// is replaced after it, in the background, and each member erases once it has followed up to there, and says so.
+  /// is replaced after it, in the background, and each member erases once it has followed up to there, and says so. Servers
+  /// may need some minutes more until their own logs hold nothing of it: the page of such a carrier says so.
   ///
   /// - Throws: as `replicated(within:)`, also if an order to erase is not carried out in this store, or not by a member,
   ///   which is named.

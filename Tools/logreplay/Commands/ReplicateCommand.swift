@@ -140,7 +140,9 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
       let status = shipping.status
       bar.update(status.position.sequence, of: store.head.sequence)
       if let failure = status.failure { throw CommandFailure(replica: failure, from) }
-      if status.lag == 0, !status.holdsErased, shipping.settle(), !follow { break }
+      // What segments hold is tried some times, and said.
+      let holdsErased = status.holdsErased && status.segmentTrouble == nil
+      if status.lag == 0, !holdsErased, shipping.settle(), !follow { break }
       try checkTime(deadline, status.trouble.map { "\($0.what)" })
       pauseBriefly()
     }
