@@ -12,13 +12,14 @@ NAME = "REPLICA"
 TEXT_LENGTH_MAX = 4096
 CHECKSUM_AT = 8
 WRITER, FOLLOWER, FENCED, FORK = 1, 2, 3, 4
+SHIPPED, UNFINISHED = 1, 2
 ROLES = {WRITER: "writer", FOLLOWER: "follower", FENCED: "fenced", FORK: "fork"}
 
 REPLICA_FORM = struct.Struct("<4sHBBII16s16s16sQQQIIQ")
 LENGTH_MAX = REPLICA_FORM.size + 2 * TEXT_LENGTH_MAX
 Head = namedtuple(
     "Head",
-    "magic version role reserved crc reserved_2 uuid member origin origin_sequence origin_chain erased_through "
+    "magic version role flags crc reserved_2 uuid member origin origin_sequence origin_chain erased_through "
     "carrier_length reason_length reserved_3",
 )
 Replica = namedtuple("Replica", "head carrier reason")
@@ -72,6 +73,8 @@ def replica_object(replica):
         "member": uuid_text(head.member),
         "origin": origin if head.origin != bytes(16) else None,
         "erasedThrough": head.erased_through,
+        "hasShipped": bool(head.flags & SHIPPED),
+        "isUnfinished": bool(head.flags & UNFINISHED),
         "carrier": replica.carrier,
         "reason": replica.reason,
     }

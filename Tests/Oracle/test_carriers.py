@@ -283,7 +283,7 @@ class Replacements(unittest.TestCase):
 def replica_file(role=1, carrier="file:/backup/désk", reason="", origin=bytes(16), **fields):
     texts = [carrier.encode("utf-8"), reason.encode("utf-8")]
     values = dict(
-        magic=b"STRR", version=1, role=role, reserved=0, crc=0, reserved_2=0, uuid=STORE, member=A, origin=origin,
+        magic=b"STRR", version=1, role=role, flags=0, crc=0, reserved_2=0, uuid=STORE, member=A, origin=origin,
         origin_sequence=0, origin_chain=0, erased=7, carrier_length=len(texts[0]), reason_length=len(texts[1]),
         reserved_3=0,
     )  # fmt: skip
@@ -298,12 +298,16 @@ class ReplicaFiles(unittest.TestCase):
         self.assertEqual([line["role"] for line in lines], ["writer", "follower", "fenced", "fork"])
         self.assertEqual(lines[0], {
             "schema": 1, "role": "writer", "store": str(uuid.UUID(bytes=STORE)), "member": str(uuid.UUID(bytes=A)),
-            "origin": None, "erasedThrough": 7, "carrier": "file:/backup/désk", "reason": "",
+            "origin": None, "erasedThrough": 7, "hasShipped": False, "isUnfinished": False,
+            "carrier": "file:/backup/désk", "reason": "",
         })  # fmt: skip
         data = replica_file(4, "s3://b/c", "why", OTHER_STORE, origin_sequence=9, origin_chain=255)
         line = replica.replica_object(replica.read_replica(data))
         origin = {"store": str(uuid.UUID(bytes=OTHER_STORE)), "sequence": 9, "chain": "%016x" % 255}
         self.assertEqual(line["origin"], origin)
+        for flags in range(4):
+            told = replica.replica_object(replica.read_replica(replica_file(flags=flags)))
+            self.assertEqual((told["hasShipped"], told["isUnfinished"]), (flags & 1 == 1, flags & 2 == 2))
         self.assertEqual((line["carrier"], line["reason"]), ("s3://b/c", "why"))
 
     def test_the_fields_are_those_of_the_table(self):
@@ -312,7 +316,7 @@ class ReplicaFiles(unittest.TestCase):
         self.assertEqual(rows[-1][:2], (replica.REPLICA_FORM.size, 0))
 
     def test_every_changed_byte_and_every_other_length_is_noticed(self):
-        data = replica_file(3, reason="overtaken", reserved=1, reserved_2=2, reserved_3=3)
+        data = replica_file(3, reason="overtaken", flags=255, reserved_2=2, reserved_3=3)
         replica.read_replica(data)
         changed = [data[:length] for length in range(len(data))] + [data + b"\0"]
         for at in range(len(data)):

@@ -240,6 +240,47 @@ internal import Testing
     try writer.store.closeBlocking()
   }
 
+  @Test func `of segments that are copied at once those before a damaged one are kept, and no later one`()
+    throws
+  {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    for _ in 0..<7 { try writer.addSegment(2) }
+    let segments = try #require(CarrierLog(carrier, of: writer.store.log.storeID).segments)
+    let offers = try #require(try segments.latest()).entries.map(segments.offer)
+    try #require(offers.count == 7)
+    let part = ReplicaMark(
+      .follower, of: writer.store.log.storeID, member: .random(), carrier: carrier.name)
+    for (number, offer) in offers.enumerated() {
+      let name = try #require(carrier.files.keys.first { offer.file.path.hasSuffix($0) })
+      let whole = try #require(carrier.files[name])
+      var changed = whole
+      changed[(4096 + whole.count) / 2] ^= 1
+      try carrier.replaceFile(name, changed)
+      let disk = SimulatedDisk()
+      let parallel = Parallel(threads: .system, threadCountMax: 3)
+      let seed = LogSeed(to: disk, path: "/copy", as: part)
+      let error = #expect(throws: StoreError.self) { try seed.run(offers, on: parallel, timeout: .zero) }
+      #expect(error?.place.contains(name) == true, "\(error!)")
+      let kept = try disk.contents(ofDirectory: "/copy/log")
+        .filter { $0.hasSuffix(StoreLayout.temporarySuffix) }
+      #expect(kept.count == number)
+      try carrier.replaceFile(name, whole)
+      let told = Lock<[UInt64]>([])
+      try seed.run(offers, on: parallel, timeout: .zero) { done, all in
+        told.withLock { $0.append(done) }
+        #expect(done <= all)
+      }
+      let bytes = offers.reduce(0) { $0 + $1.size }
+      #expect(told.withLock { $0.last } == bytes && told.withLock { $0 == $0.sorted() })
+      let (copy, _) = try follow(carrier, disk)
+      try expectEqual(copy, writer.store)
+      try copy.closeBlocking()
+      #expect(try disk.findings(inStore: "/copy").isEmpty)
+    }
+    try writer.store.closeBlocking()
+  }
+
   @Test func `a changed byte of a segment or of a manifest is an error that names it, and never an event`()
     throws
   {

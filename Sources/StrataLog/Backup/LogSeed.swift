@@ -1,6 +1,6 @@
 // The begin of a copy: whole segments from somewhere else, checked, in a folder that holds nothing yet.
 
-internal import StrataBase
+package import StrataBase
 
 /// Makes a folder the copy of a log that ends with a closed segment, as a backup into it would. It can be interrupted at
 /// any moment and run again; until it is done every open refuses the folder, or finds it empty.
@@ -43,10 +43,14 @@ package struct LogSeed {
 
   /// Copies and checks the segments. O(bytes). Blocks.
   ///
-  /// - Parameter progress: called with the bytes that are there, and with all of them.
+  /// - Parameters:
+  ///   - parallel: copies as many segments at once as it has threads. Decompressing and hashing every event takes longer
+  ///     than copying a file does.
+  ///   - progress: called with the bytes that are there, and with all of them.
   /// - Throws: `damaged` with the place of a segment that is not what was put there; `locked`; `full`.
   package func run(
-    _ offers: [SegmentOffer], timeout: Duration, progress: (UInt64, UInt64) -> Void = { _, _ in }
+    _ offers: [SegmentOffer], on parallel: Parallel, timeout: Duration,
+    progress: @Sendable (UInt64, UInt64) -> Void = { _, _ in }
   ) throws(StoreError) {
     let folder = try BackupTarget(
       fileSystem, path: path, storeID: part.storeID, timeout: timeout, isMember: true)
@@ -64,17 +68,24 @@ package struct LogSeed {
       parts.append(BackupPart(header: header, end: SegmentEnd(sequence: offer.last, chain: offer.chain)))
     }
     try folder.removeStale(keeping: parts)
+    let copies = offers.indices.map {
+      SegmentCopy(
+        offer: offers[$0], part: parts[$0], next: $0 + 1 < parts.count ? parts[$0 + 1].header : nil)
+    }
+    // The last one is walked again after an interruption: HEAD says what its last block says.
+    let missing = copies.filter { $0.next == nil || !folder.hasCopied($0.part) }
     let all = offers.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
-    var done: UInt64 = 0
+    let done = Lock(all - missing.reduce(UInt64(0)) { $0.addingSaturated($1.offer.size) })
     var end = BlockLink(parts[parts.count - 1].header)
-    for (number, offer) in offers.enumerated() {
-      let next = number + 1 < parts.count ? parts[number + 1].header : nil
-      // The last one is walked again after an interruption: HEAD says what its last block says.
-      if number + 1 == parts.count || !folder.hasCopied(parts[number]) {
-        end = try copy(offer, parts[number], next: next, into: folder) { progress(done + $0, all) }
+    for begin in stride(from: 0, to: missing.count, by: parallel.threadCountMax) {
+      end = try copy(
+        Array(missing[begin...].prefix(parallel.threadCountMax)), into: folder, on: parallel
+      ) { count in
+        done.withLock { done in
+          done += count
+          progress(done, all)
+        }
       }
-      done += offer.size
-      progress(done, all)
     }
     // An earlier run may have begun with other segments of the same events.
     for name in folder.names where !offers.contains(where: { $0.first == name }) {
@@ -89,39 +100,59 @@ package struct LogSeed {
     try folder.name(parts)
   }
 
-  /// Copies one segment and checks all of it. Returns the end of its last block.
+  /// Copies some segments at once. Those before one that fails are kept. Returns the end of the last one's last block.
   private func copy(
-    _ offer: SegmentOffer, _ part: BackupPart, next: SegmentHeader?, into folder: BackupTarget,
-    progress: (UInt64) -> Void
+    _ copies: [SegmentCopy], into folder: BackupTarget, on parallel: Parallel,
+    progress: @Sendable (UInt64) -> Void
   ) throws(StoreError) -> BlockLink {
-    let file = try folder.begin(part)
-    defer { file.close() }
-    do throws(StoreError) {
-      var buffer = [UInt8](repeating: 0, count: Int(min(offer.size, Self.pieceSize)))
-      var offset: UInt64 = 0
-      while offset < offer.size {
-        try buffer.lendMutableBytes { whole throws(StoreError) in
-          let count = Int(min(offer.size - offset, Self.pieceSize))
-          let piece = UnsafeMutableRawBufferPointer(rebasing: whole[..<count])
-          guard try offer.file.read(into: piece, at: Int64(offset)) == count else {
-            throw offer.damaged("the segment is shorter than it is listed")
-          }
-          try file.write(UnsafeRawBufferPointer(piece), at: Int64(offset))
-          offset += UInt64(count)
-        }
-        progress(offset)
-      }
-      let end = try SegmentCheck(header: part.header, file: file, name: offer.file.path, size: offer.size)
-        .run(
-          next: next,
-          mark: next == nil ? LogMark(offset: offer.size, sequence: offer.last, chain: offer.chain) : nil)
-      try file.sync()
-      try folder.keep(part)
-      return end
-    } catch {
-      folder.abandon(part)
-      throw error
+    assert(!copies.isEmpty, "the last segment is always copied")
+    var files: [any File] = []
+    defer { for file in files { file.close() } }
+    for copy in copies { files.append(try folder.begin(copy.part)) }
+    let results = Lock([Result<BlockLink, StoreError>?](repeating: nil, count: copies.count))
+    parallel.forEach(below: copies.count) { [files] number in
+      let result = Result { () throws(StoreError) in try copies[number].run(into: files[number], progress) }
+      results.withLock { $0[number] = result }
     }
+    var end: Result<BlockLink, StoreError>?
+    for (copy, result) in zip(copies, results.withLock({ $0 })) {
+      if case .failure = end {} else { end = result }
+      if case .success = end { try folder.keep(copy.part) } else { folder.abandon(copy.part) }
+    }
+    guard let end else { throw .closed }
+    return try end.get()
+  }
+}
+
+/// One segment that is to be copied.
+private struct SegmentCopy: Sendable {
+  let offer: SegmentOffer
+  let part: BackupPart
+  /// The header of the next one; nil for the last.
+  let next: SegmentHeader?
+
+  /// Copies it and checks all of the copy. Returns the end of its last block.
+  func run(into file: any File, _ progress: (UInt64) -> Void) throws(StoreError) -> BlockLink {
+    var buffer = [UInt8](repeating: 0, count: Int(min(offer.size, Self.pieceSize)))
+    var offset: UInt64 = 0
+    while offset < offer.size {
+      let count = Int(min(offer.size - offset, Self.pieceSize))
+      try buffer.lendMutableBytes { whole throws(StoreError) in
+        let piece = UnsafeMutableRawBufferPointer(rebasing: whole[..<count])
+        guard try offer.file.read(into: piece, at: Int64(offset)) == count else {
+          throw offer.damaged("the segment is shorter than it is listed")
+        }
+        try file.write(UnsafeRawBufferPointer(piece), at: Int64(offset))
+      }
+      offset += UInt64(count)
+      progress(UInt64(count))
+    }
+    let end = try SegmentCheck(header: part.header, file: file, name: offer.file.path, size: offer.size)
+      .run(
+        next: next,
+        mark: next == nil ? LogMark(offset: offer.size, sequence: offer.last, chain: offer.chain) : nil)
+    try file.sync()
+    return end
   }
 
   /// How much of a segment is in memory, in bytes.

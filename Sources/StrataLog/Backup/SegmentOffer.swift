@@ -3,7 +3,7 @@
 internal import StrataBase
 
 /// A closed, rewritten segment that is somewhere else.
-package struct SegmentOffer {
+package struct SegmentOffer: Sendable {
   package var first: SegmentName
   package var last: UInt64
   /// The chain after the last sequence.

@@ -24,6 +24,11 @@ package struct ReplicaMark: Equatable, Sendable {
   package var origin = StoreID(low: 0, high: 0)
   package var originSequence: UInt64 = 0
   package var originChain: UInt64 = 0
+  /// Of a writer: whether something of this store was in the carrier. One that is empty later has lost it, or is not the
+  /// place that its name says.
+  package var hasShipped = false
+  /// Of a fenced store: whether it is a restore that did not end.
+  package var isUnfinished = false
   /// Of a follower: every order to erase up to this sequence was carried out here.
   package var erasedThrough: UInt64 = 0
   /// Where the objects are, as a URL without secrets.
@@ -41,9 +46,12 @@ package struct ReplicaMark: Equatable, Sendable {
   package static let magic = Array("STRR".utf8)
   package static let textLengthMax = 4096
   private static let fixedLength = 104
+  private static let shippedFlag: UInt8 = 1
+  private static let unfinishedFlag: UInt8 = 2
   private enum Offset {
     static let version = 4
     static let role = 6
+    static let flags = 7
     static let checksum = 8
     static let storeID = 16
     static let member = 32
@@ -66,6 +74,8 @@ package struct ReplicaMark: Equatable, Sendable {
       base.copyMemory(from: Self.magic, byteCount: Self.magic.count)
       base.setLittleEndian(UInt16(1), at: Offset.version)
       base.setLittleEndian(role.rawValue, at: Offset.role)
+      let flags = (hasShipped ? Self.shippedFlag : 0) | (isUnfinished ? Self.unfinishedFlag : 0)
+      base.setLittleEndian(flags, at: Offset.flags)
       storeID.write(to: base + Offset.storeID)
       member.write(to: base + Offset.member)
       origin.write(to: base + Offset.origin)
@@ -96,6 +106,8 @@ package struct ReplicaMark: Equatable, Sendable {
       bytes.count == Self.fixedLength + Int(lengths[0]) + Int(lengths[1])
     else { throw .damaged("the lengths in the file are not its own") }
     self.role = role
+    let flags = base.littleEndian(UInt8.self, at: Offset.flags)
+    (hasShipped, isUnfinished) = (flags & Self.shippedFlag != 0, flags & Self.unfinishedFlag != 0)
     storeID = StoreID(at: base + Offset.storeID)
     member = StoreID(at: base + Offset.member)
     origin = StoreID(at: base + Offset.origin)
@@ -171,7 +183,10 @@ package struct ReplicaMark: Equatable, Sendable {
     case .fenced:
       .replica(
         .fenced, place: carrier, what: reason.isEmpty ? "another machine has taken over the store" : reason,
-        next: "rejoin, which keeps apart what only this store has, and follows; until then it can be read")
+        next: isUnfinished
+          ? "remove the folder, and restore again"
+          : "rejoin (logreplay replicate STORE --rejoin), which keeps apart what only this store has, and follows; until "
+            + "then it can be read")
     }
   }
 }

@@ -14,6 +14,8 @@ package struct CarrierCheck {
     /// How many events only the carrier has, and only the store.
     package var ahead: UInt64 = 0
     package var lag: UInt64 = 0
+    /// How many events a store that was made from the carrier has of its own since then. They are not compared.
+    package var own: UInt64 = 0
     /// The first events that are erased here and not there, or there and not here: at most `rangesMax` runs of them.
     package var erasedHere: [ClosedRange<UInt64>] = []
     package var erasedThere: [ClosedRange<UInt64>] = []
@@ -46,6 +48,11 @@ package struct CarrierCheck {
     var report = Report()
     let last = try objects.lastNumber()
     guard last > 0 else { throw .nothingThere(objects.carrier.name) }
+    if let found = try? CarrierLog(objects.carrier, of: nil).foundStoreID(), found != objects.storeID {
+      throw .replica(
+        .diverged, place: objects.carrier.name, what: "the copy there is of another store, \(found)",
+        next: "name the place of this store; neither was changed")
+    }
     var end = WireEnd.beginning
     let manifest = try objects.manifest()
     for segment in manifest.map({ objects.segments?.all($0) ?? [] }) ?? [] {
@@ -78,6 +85,7 @@ package struct CarrierCheck {
     report.through = min(end.sequence, head)
     report.ahead = end.sequence - report.through
     report.lag = head - report.through
+    report.own = log.mark.sequence - head
     return report
   }
 
@@ -138,8 +146,9 @@ package struct CarrierCheck {
 }
 
 extension [ClosedRange<UInt64>] {
-  /// Adds a sequence after all that are there, as far as there is room.
+  /// Adds a sequence after all that are there, as far as there is room. What a segment and an object hold comes twice.
   fileprivate mutating func add(_ sequence: UInt64) {
+    guard !contains(where: { $0.contains(sequence) }) else { return }
     if let last, last.upperBound &+ 1 == sequence {
       self[count - 1] = last.lowerBound...sequence
     } else if count < CarrierCheck.rangesMax {

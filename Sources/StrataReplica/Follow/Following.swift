@@ -135,6 +135,9 @@ public final class Following: Sendable {
     stop()
   }
 
+  /// A following of the same carrier that has not begun.
+  func again() -> Following { Following(log, from: carrier, as: member, lookingEvery: interval) }
+
   /// Stops, and waits until the thread has made its last step.
   func finish() {
     stop()
@@ -222,7 +225,7 @@ extension EventStore {
   /// - Parameter progress: called with the bytes of whole segments that were copied, and with all of them.
   package static func openFollower(
     of carrier: any Carrier, _ fileSystem: any FileSystem, at path: String, options: StoreOptions,
-    progress: (UInt64, UInt64) -> Void = { _, _ in }
+    progress: @Sendable (UInt64, UInt64) -> Void = { _, _ in }
   ) throws(StoreError) -> (EventStore, member: StoreID) {
     let objects = CarrierLog(carrier, of: nil)
     guard let storeID = try objects.foundStoreID() else { throw .nothingThere(carrier.name) }
@@ -251,10 +254,13 @@ extension EventStore {
 
   /// Says that there will be a copy, before it has anything: from then on an erasure waits for it. A carrier that does not
   /// take the note may be one that this machine must not write into.
-  static func announce(_ mark: ReplicaMark, as part: MemberNote.Part = .follower, in carrier: any Carrier) {
+  static func announce(
+    _ mark: ReplicaMark, as part: MemberNote.Part = .follower, at end: WireEnd? = nil,
+    in carrier: any Carrier
+  ) {
     let note = MemberNote(
-      part, of: mark.storeID, member: mark.member, sequence: 0, chain: 0, erasedThrough: 0,
-      time: StoreClock.system.now())
+      part, of: mark.storeID, member: mark.member, sequence: end?.sequence ?? 0, chain: end?.chain ?? 0,
+      erasedThrough: 0, time: StoreClock.system.now())
     try? carrier.setNote(CarrierNote(member: mark.member.description, bytes: note.encoded()))
   }
 
@@ -262,7 +268,7 @@ extension EventStore {
   /// checked as what comes later.
   private static func seed(
     from objects: CarrierLog, _ fileSystem: any FileSystem, at path: String, of storeID: StoreID,
-    options: StoreOptions, _ progress: (UInt64, UInt64) -> Void
+    options: StoreOptions, _ progress: @Sendable (UInt64, UInt64) -> Void
   ) throws(StoreError) {
     guard let segments = objects.segments else { return }
     // A manifest may be replaced while its segments are copied.
@@ -277,7 +283,10 @@ extension EventStore {
       announce(mark, in: objects.carrier)
       do throws(StoreError) {
         return try LogSeed(to: fileSystem, path: path, as: mark)
-          .run(manifest.entries.map(segments.offer), timeout: options.lockTimeout, progress: progress)
+          .run(
+            manifest.entries.map(segments.offer),
+            on: options.writesInStep ? .none : options.machine.parallel,
+            timeout: options.lockTimeout, progress: progress)
       } catch {
         guard error.reason == .carrierUnavailable, try segments.latest() != manifest else { throw error }
       }

@@ -13,8 +13,10 @@ public struct StoreMember: Sendable, Equatable {
 
   /// How far a member is.
   public struct State: Sendable, Equatable {
-    /// Whether it wrote when it said so. One that was overtaken since says nothing more.
+    /// Whether it is the one that writes.
     public var isWriter: Bool
+    /// Whether it wrote, and was overtaken. It says nothing more until it has rejoined, and then as another member.
+    public var wasOvertaken: Bool
     /// The end of what it has on disk.
     public var position: LogPosition
     /// Every order to erase up to this sequence was carried out in its store.
@@ -22,20 +24,22 @@ public struct StoreMember: Sendable, Equatable {
     /// When it said so, by its own clock.
     public var time: Timestamp
 
-    init(_ note: MemberNote) {
-      isWriter = note.part == .writer
+    /// - Parameter writer: the member that put the last object; nil if that is not known.
+    init(_ note: MemberNote, writer: StoreID?) {
+      wasOvertaken = note.part == .writer && writer.map { $0 != note.member } ?? false
+      isWriter = note.part == .writer && !wasOvertaken
       position = LogPosition(sequence: note.sequence, chain: note.chain)
       erasedThrough = note.erasedThrough
       time = Timestamp(nanoseconds: note.time)
     }
   }
 
-  init(_ note: CarrierNote, of storeID: StoreID?) {
+  init(_ note: CarrierNote, of storeID: StoreID?, writer: StoreID? = nil) {
     id = note.member
     state = note.bytes.withUnsafeBytes { MemberNote(decoding: $0) }
       .flatMap { found in
         let isOwn = found.member.description == note.member && found.storeID == storeID ?? found.storeID
-        return isOwn ? State(found) : nil
+        return isOwn ? State(found, writer: writer) : nil
       }
   }
 
@@ -86,8 +90,10 @@ extension EventStore {
 
 extension CarrierLog {
   func members() throws(StoreError) -> [StoreMember] {
-    try asStoreError { () throws(CarrierError) in try carrier.notes() }
-      .map { StoreMember($0, of: storeID) }
+    let notes = try asStoreError { () throws(CarrierError) in try carrier.notes() }
+    // After the notes: who wrote then may have been overtaken since. A damaged object is for others to say.
+    let last = try? lastObject()
+    return notes.map { StoreMember($0, of: storeID, writer: last?.header.writer) }
       .sorted { $0.id < $1.id }
   }
 }

@@ -48,10 +48,15 @@ extension EventStore {
     let log = try Log.openWriter(fileSystem, path: path, options: options, storeID: fresh) {
       part, isEmpty throws(StoreError) in
       guard part == nil, isEmpty else {
-        throw .invalid(what: "\(path) holds a store already", next: "choose a folder that is not there yet")
+        throw .invalid(
+          what: part?.isUnfinished == true
+            ? "\(path) holds a restore that did not end" : "\(path) holds a store already",
+          next: part?.isUnfinished == true
+            ? "remove the folder, and restore again" : "choose a folder that is not there yet")
       }
       var mark = ReplicaMark(.fenced, of: fresh, member: .random(), carrier: carrier.name)
-      mark.reason = "the restore into this folder did not end: remove the folder, and restore again"
+      mark.reason = "the restore into this folder did not end"
+      mark.isUnfinished = true
       return mark
     }
     do throws(StoreError) {

@@ -44,31 +44,39 @@ extension EventStore {
   /// try await receipt.replicated(within: .seconds(5))
   /// ```
   ///
-  /// - Throws: `carrierUnfit` if the carrier cannot keep what is promised; `carrierUnavailable` if it does not answer now;
-  ///   `following` and `fenced` if another member writes; `invalid` if the carrier has objects that another store put
-  ///   there, or that this one put there before it was moved or restored.
+  /// - Parameter startingOver: ships also to a place that is empty though this store has shipped to it. What was called
+  ///   replicated is not there any more, and a copy that has more than this store has to follow into a new folder.
+  /// - Throws: `carrierUnfit` if the carrier cannot keep what is promised, or has lost what this store put there;
+  ///   `carrierUnavailable` if it does not answer now; `following` and `fenced` if another member writes; `invalid` if the
+  ///   carrier has objects that another store put there, or that this one put there before it was moved or restored.
   @discardableResult
-  public func ship(to carrier: any Carrier) async throws(StoreError) -> Shipping {
+  public func ship(
+    to carrier: any Carrier, startingOver: Bool = false
+  ) async throws(StoreError) -> Shipping {
     let thread = machine.thread("strata-ship")
-    let result = await thread.result { [self] () throws(StoreError) in try shipBlocking(to: carrier) }
+    let result = await thread.result { [self] () throws(StoreError) in
+      try shipBlocking(to: carrier, startingOver: startingOver)
+    }
     return try result.get()
   }
 
   /// Begins to ship as `ship(to:)` does, and blocks the calling thread. Do not call it on the cooperative pool.
   @discardableResult
-  public func shipBlocking(to carrier: any Carrier) throws(StoreError) -> Shipping {
+  public func shipBlocking(
+    to carrier: any Carrier, startingOver: Bool = false
+  ) throws(StoreError) -> Shipping {
     try log.checkWrites()
     try log.checkAppends()
     let objects = CarrierLog(carrier, of: log.storeID)
     try objects.asStoreError { () throws(CarrierError) in try carrier.prove() }
-    let mark = try writerMark(objects)
+    let mark = try writerMark(objects, startingOver)
     if log.replica != mark { try log.setReplica(mark) }
-    EventStore.announce(mark, as: .writer, in: carrier)
     let shipper = Shipper(log, to: carrier, as: mark.member)
     let shipping = Shipping(log, to: carrier, as: mark.member)
     // What is wrong with the carrier's end is the caller's to know, and not only to be read in the status.
     let step = try shipper.step()
     if case .trouble(let error) = step { throw .carrier(error, carrier.name) }
+    EventStore.announce(mark, as: .writer, at: shipper.end, in: carrier)
     shipping.publish(shipper, step)
     attachment { ShippingHolder() }.begin(shipping)
     try shipping.start(shipper, on: machine)
@@ -77,12 +85,19 @@ extension EventStore {
   }
 
   /// The mark of this store as the writer: its own, or a new one if nobody has put anything into the carrier.
-  private func writerMark(_ objects: CarrierLog) throws(StoreError) -> ReplicaMark {
+  private func writerMark(_ objects: CarrierLog, _ startingOver: Bool) throws(StoreError) -> ReplicaMark {
+    let everything = CarrierLog(objects.carrier, of: nil)
     if var mark = log.replica, mark.role == .writer {
+      // What is wrong with the first object is for those to say who need it.
+      if let found = try? everything.foundStoreID(), found != log.storeID {
+        throw .foreign(found, in: objects.carrier.name)
+      }
+      if startingOver || mark.carrier != objects.carrier.name { mark.hasShipped = false }
       mark.carrier = objects.carrier.name
       return mark
     }
-    if try CarrierLog(objects.carrier, of: nil).foundStoreID() != nil {
+    if let found = try everything.foundStoreID() {
+      guard found == log.storeID else { throw .foreign(found, in: objects.carrier.name) }
       throw .invalid(
         what: "\(objects.carrier.name) has a copy already, and this store is not the one that writes it",
         next: "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there"
@@ -95,5 +110,14 @@ extension EventStore {
       )
     }
     return mark
+  }
+}
+
+extension StoreError {
+  /// A place has the objects of another store.
+  package static func foreign(_ found: StoreID, in place: String) -> StoreError {
+    .invalid(
+      what: "\(place) has a copy of another store, \(found)",
+      next: "name the place of this store, or an empty one")
   }
 }

@@ -127,6 +127,7 @@ package final class Shipper: @unchecked Sendable {
   /// Looks for the end of what is there.
   private func find() throws(Trouble) {
     guard let last = try last() else {
+      guard log.replica?.hasShipped != true else { throw .store(.emptied(objects.carrier.name)) }
       guard log.mark.logBegin == 1 else {
         throw .store(
           .invalid(
@@ -207,10 +208,19 @@ package final class Shipper: @unchecked Sendable {
 
   private func accept(_ end: WireEnd, number: UInt64) {
     self.end = end
+    if number > 0 { noteShipped() }
     nextNumber = number + 1
     slices = LogSlices(log, after: end)
     pending = []
     isDoubtful = false
+  }
+
+  /// Has the store remember that something of it is in the carrier. A crash before that is on disk costs the memory of it,
+  /// and the next object brings it back.
+  private func noteShipped() {
+    guard var mark = log.replica, mark.role == .writer, !mark.hasShipped else { return }
+    mark.hasShipped = true
+    try? log.setReplica(mark)
   }
 
   /// Has the store refuse appends from now on. Returns the error to throw.
@@ -276,6 +286,7 @@ package final class Shipper: @unchecked Sendable {
   private func pass(_ count: Int) {
     guard count > 0 else { return }
     end = pending[count - 1].end
+    noteShipped()
     nextNumber += UInt64(count)
     pending.removeFirst(count)
     isDoubtful = false
@@ -307,5 +318,15 @@ extension CarrierError {
     CarrierError(
       .unreachable, what: "\(place) is taken, and nothing can be read there yet",
       next: "nothing: it is tried again")
+  }
+}
+
+extension StoreError {
+  /// A place that had objects of this store has none.
+  fileprivate static func emptied(_ place: String) -> StoreError {
+    .replica(
+      .carrierUnfit, place: place, what: "nothing is there, and this store has shipped to it",
+      next: "see whether it is the right place, and its disk is mounted; if its content is lost, ship to a "
+        + "new place, or to this one with startingOver (logreplay: --start-over)")
   }
 }

@@ -265,12 +265,16 @@ public final class Shipping: Sendable {
   func run(_ segments: SegmentShipping) {
     var segments = segments
     var pause = Self.askInterval
+    var isFirst = true
     while true {
       let isAwaited = state.withLock { !$0.waiters.isEmpty || $0.isHurried }
       _ = state.wait(timeout: isAwaited ? Self.askInterval : Self.lookInterval) { state in
+        // At first nothing is known of what segments hold, and somebody may soon ask.
         state.isStopping
-          || (state.isHurried && state.end != nil && state.segmentsThrough != state.end?.sequence)
+          || ((state.isHurried || isFirst) && state.end != nil
+            && state.segmentsThrough != state.end?.sequence)
       }
+      isFirst = false
       let through = state.withLock { $0.isStopping ? nil : $0.end?.sequence ?? 0 }
       guard let through, log.tail.end == nil else { break }
       var trouble: StoreError?

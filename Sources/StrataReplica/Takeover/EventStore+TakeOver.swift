@@ -29,8 +29,7 @@ extension EventStore {
   public func takeOverBlocking(within duration: Duration = .seconds(30)) throws(StoreError) -> Shipping {
     let holder = attachment { FollowingHolder() }
     guard let following = holder.following, var mark = log.replica, mark.role == .follower else {
-      throw .invalid(
-        what: "the store does not follow", next: "open it by following the carrier, and take over then")
+      throw .notTakingOver(log.replica)
     }
     following.finish()
     if let failure = following.status.failure { throw failure }
@@ -39,6 +38,14 @@ extension EventStore {
     var takeover = Takeover(follower(from: carrier), log, carrier, as: mark.member)
     let deadline = MonotonicTime.now().advanced(by: duration)
     while try !takeover.step() {
+      if let winner = takeover.winner {
+        let again = following.again()
+        holder.replace(again)
+        try machine.start("strata-follow") { [self] in again.run(follower(from: carrier)) }
+        throw .replica(
+          .following, place: carrier.name, what: "the member \(winner) has taken over at the same time",
+          next: "nothing: this store follows it; to take over from it, ask again")
+      }
       guard MonotonicTime.now() < deadline else {
         throw .replica(
           .carrierUnavailable, place: carrier.name,
@@ -66,6 +73,11 @@ package struct Takeover: ~Copyable {
   private let log: Log
   private let objects: CarrierLog
   private let member: StoreID
+  /// Who wrote when the first claim was put; nil before, and if no object has said so.
+  private var writer: StoreID?
+  private var hasTried = false
+  /// The member that has taken over since the first claim of this one was put, which did not win.
+  package private(set) var winner: StoreID?
 
   package init(_ follower: Follower, _ log: Log, _ carrier: any Carrier, as member: StoreID) {
     self.follower = follower
@@ -85,6 +97,14 @@ package struct Takeover: ~Copyable {
     }
     // A claim of an earlier call may have won since.
     if let last = follower.lastObject, last.header.writer == member { return confirm(last) }
+    if hasTried, let last = follower.lastObject,
+      writer.map({ $0 != last.header.writer }) ?? (last.header.kind == WireKind.takeover)
+    {
+      winner = last.header.writer
+      return false
+    }
+    if !hasTried { writer = follower.lastObject?.header.writer }
+    hasTried = true
     // A power cut must not put this store back before its own claim.
     try log.syncBuffered()
     let mark = log.mark
@@ -110,5 +130,15 @@ package struct Takeover: ~Copyable {
   private func confirm(_ claim: WireObject) -> Bool {
     do throws(CarrierError) { try objects.carrier.confirm(claim.carried) } catch { return false }
     return true
+  }
+}
+
+extension StoreError {
+  fileprivate static func notTakingOver(_ mark: ReplicaMark?) -> StoreError {
+    if mark?.role == .fenced, let refusal = mark?.refusal { return refusal }
+    return .invalid(
+      what: mark?.role == .writer ? "the store is the one that writes" : "the store does not follow",
+      next: mark?.role == .writer
+        ? "ship it, which goes on where it ended" : "open it by following the carrier, and take over then")
   }
 }

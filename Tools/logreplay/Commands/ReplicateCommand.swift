@@ -193,8 +193,12 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     var options = StoreOptions()
     options.sealsInBackground = false
     if let timeout = try wait.timeout() { options.lockTimeout = timeout }
+    let segments = ProgressBar("replicate")
     let (store, member) = try failing(at: path) { () throws(StoreError) in
-      try EventStore.openFollower(of: carrier, PosixFileSystem(), at: path, options: options)
+      defer { segments.finish() }
+      return try EventStore.openFollower(of: carrier, PosixFileSystem(), at: path, options: options) {
+        segments.update($0, of: $1)
+      }
     }
     defer { try? store.closeBlocking() }
     let last = try failing(at: path) { () throws(StoreError) in

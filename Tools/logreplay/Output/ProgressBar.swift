@@ -3,13 +3,13 @@
 internal import StrataBase
 
 /// A line on standard error that is updated in place. Shows nothing if standard error is not a terminal.
-final class ProgressBar {
+final class ProgressBar: Sendable {
   private let title: String
   /// What is counted in millions a second.
   private let unit: String
   private let isShown: Bool
   private let began = MonotonicTime.now()
-  private var last: MonotonicTime?
+  private let last = Lock<MonotonicTime?>(nil)
 
   private static let interval: Duration = .milliseconds(100)
   private static let width = 24
@@ -24,8 +24,7 @@ final class ProgressBar {
 
   /// Shows how many of all bytes, or of what else is counted, are done.
   func update(_ done: UInt64, of all: UInt64) {
-    guard isShown, all > 0, last.map({ $0.elapsed >= Self.interval }) ?? true else { return }
-    last = .now()
+    guard isShown, all > 0, isDue() else { return }
     let share = min(1, Double(done) / Double(all))
     let filled = Int(share * Double(Self.width))
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
@@ -41,9 +40,18 @@ final class ProgressBar {
     show("\r\u{1B}[K" + text)
   }
 
+  /// Whether the line is old enough to be shown again.
+  private func isDue() -> Bool {
+    last.withLock { last in
+      if let time = last, time.elapsed < Self.interval { return false }
+      last = .now()
+      return true
+    }
+  }
+
   /// Clears the line.
   func finish() {
-    if isShown, last != nil { show("\r\u{1B}[K") }
+    if isShown, last.withLock({ $0 }) != nil { show("\r\u{1B}[K") }
   }
 
   private func show(_ text: String) { Terminal.note(text, end: "") }

@@ -24,7 +24,7 @@ struct CopyList {
       var line = JSONLine()
       line.field("member", member.id)
       if let state = member.state {
-        line.field("part", state.isWriter ? "writer" : "follower")
+        line.field("part", state.isWriter ? "writer" : state.wasOvertaken ? "overtaken" : "follower")
         line.field("last", state.position.sequence)
         line.field("chain", LogPosition.hex(state.position.chain))
         line.field("erasedThrough", state.erasedThrough)
@@ -40,7 +40,7 @@ struct CopyList {
     members.map { member in
       let id = PeopleText.printable(member.id)
       guard let state = member.state else { return "  \(id)  has a note that cannot be read\n" }
-      let part = state.isWriter ? "writes " : "follows"
+      let part = state.isWriter ? "writes " : state.wasOvertaken ? "wrote  " : "follows"
       return "  \(id)  \(part)  up to \(state.position.sequence)  said \(people.time(state.time))\n"
     }.joined()
   }

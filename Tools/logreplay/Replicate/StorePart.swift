@@ -99,7 +99,7 @@ struct StorePart {
     switch mark.role {
     case .writer: return "writes, and is shipped to \(place)" + rest(ifCurrent: "which has everything")
     case .follower: return "follows \(place)" + rest(ifCurrent: "and has everything")
-    case .fenced: return "was overtaken, and takes no appends: \(PeopleText.printable(mark.reason))"
+    case .fenced: return "takes no appends: \(PeopleText.printable(mark.reason))"
     case .fork:
       return "was made from \(place) up to sequence \(mark.originSequence) of the store \(mark.origin)"
     }
