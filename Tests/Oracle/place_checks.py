@@ -78,9 +78,7 @@ def restore(world, store, wanted, ends):
     """Restores at points of the log are the store as it was there."""
     chance, url = random.Random(f"{world.seed} restores"), world.place.url
     points = sorted(ends.values())
-    chosen = {points[0], points[-1], *chance.sample(points, min(RESTORES - 2, len(points)))}
-    while len(chosen) > RESTORES:
-        chosen.remove(chance.choice(sorted(chosen - {points[0], points[-1]})))
+    chosen = {points[0], points[-1], *chance.sample(points[1:-1], min(RESTORES - 2, len(points[1:-1])))}
     new, refused = world.folder / "stores" / "restored", 0
     for number, point in enumerate(sorted(chosen)):
         # By time now and then: an append has the time of its last event, and no other one has it.
