@@ -11,7 +11,7 @@ internal import Testing
 
 @Suite struct SegmentTests {
   /// A writer with its carrier, in steps.
-  private final class Writer {
+  private final class Writer: @unchecked Sendable {
     let disk = SimulatedDisk()
     let carrier: any CarrierFiles
     let store: EventStore
@@ -205,6 +205,19 @@ internal import Testing
     while try fresh.follower.step() {}
     try expectEqual(fresh.store, copy)
     for store in [fresh.store, late, copy, writer.store] { try store.closeBlocking() }
+  }
+
+  @Test func `a last object that is removed while the objects are listed is none that is missing`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.addSegment(2)
+    let sleepy = InterruptedCarrier(carrier, at: .extent) {
+      do { for _ in 0..<2 { try writer.addSegment(3) } } catch { Issue.record(error) }
+    }
+    let last = try #require(try CarrierLog(sleepy, of: writer.store.log.storeID).lastObject())
+    #expect(last.end.sequence == writer.store.head.sequence)
+    #expect(try writer.manifest?.firstObject ?? 0 > 2)
+    try writer.store.closeBlocking()
   }
 
   @Test func `a copying of segments that is interrupted goes on, and nothing of it is a store before`() throws

@@ -96,7 +96,7 @@ internal import Testing
     let second = copies[1]
     var takeover = Takeover(
       copies[0].follower(from: carrier), copies[0].log,
-      InterruptedCarrier(carrier) { try? second.takeOverBlocking(within: .seconds(20)) },
+      InterruptedCarrier(carrier, at: .put) { _ = try? second.takeOverBlocking(within: .seconds(20)) },
       as: try #require(copies[0].log.replica?.member))
     for _ in 0..<5 { #expect(try !takeover.step()) }
     #expect(takeover.winner == copies[1].log.replica?.member && takeover.winner != nil)
@@ -133,6 +133,30 @@ internal import Testing
     for store in [first, copy] { try await store.close() }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `an interrupted rejoin leaves lines that the next one does not stumble over`() async throws {
+    let folder = try ReplicaFolder()
+    let carrier = FolderCarrier(path: folder.file("carrier"))
+    let first = try await EventStore.open(at: folder.file("a"))
+    try await first.append([ShippingTests.event(1)])
+    try await first.ship(to: carrier).replicated(within: .seconds(30))
+    try await first.close()
+    let copy = try await EventStore.follow(from: carrier, at: folder.file("b"))
+    try await copy.following?.caughtUp()
+    try await copy.takeOver(within: .seconds(20))
+    let again = try await EventStore.open(at: folder.file("a"))
+    try await again.append([ShippingTests.event(2)])
+    try await again.close()
+    try Array("{}".utf8).withUnsafeBytes { bytes in
+      let file = try PosixFileSystem().open(folder.file("a.before-rejoin-1.jsonl"), .createNew)
+      try file.write(bytes, at: 0)
+      file.close()
+    }
+    let receipt = try await EventStore.rejoin(from: carrier, at: folder.file("a"))
+    #expect(receipt.aside == folder.file("a.before-rejoin-2") && receipt.ownCount == 1)
+    try await copy.close()
+  }
+
   @Test func `what a store of its own has since it was made is counted, and not compared`() async throws {
     let folder = try ReplicaFolder()
     let carrier = FolderCarrier(path: folder.file("carrier"))
@@ -148,31 +172,57 @@ internal import Testing
   }
 }
 
-/// A carrier before whose first put something else happens.
-private final class InterruptedCarrier: Carrier {
-  private let carrier: any Carrier
+/// A carrier whose first put has to wait for something else, or whose first list is of before it.
+final class InterruptedCarrier: CarrierFiles {
+  enum Call { case put, extent }
+  private let carrier: any CarrierFiles
+  private let call: Call
   private let interruption: Lock<(@Sendable () -> Void)?>
 
-  init(_ carrier: any Carrier, _ interruption: @escaping @Sendable () -> Void) {
+  init(_ carrier: any CarrierFiles, at call: Call, _ interruption: @escaping @Sendable () -> Void) {
     self.carrier = carrier
+    self.call = call
     self.interruption = Lock(interruption)
+  }
+
+  private func interrupt(_ call: Call) {
+    guard call == self.call else { return }
+    let body = interruption.withLock { state in
+      defer { state = nil }
+      return state
+    }
+    body?()
   }
 
   var name: String { carrier.name }
   func prove() throws(CarrierError) { try carrier.prove() }
   func put(_ objects: [CarrierObject]) -> CarrierAnswer {
-    let before = interruption.withLock { state in
-      defer { state = nil }
-      return state
-    }
-    before?()
+    interrupt(.put)
     return carrier.put(objects)
   }
+  func confirm(_ object: CarrierObject) throws(CarrierError) { try carrier.confirm(object) }
   func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? { try carrier.object(number) }
-  func extent() throws(CarrierError) -> CarrierExtent { try carrier.extent() }
+  func extent() throws(CarrierError) -> CarrierExtent {
+    let extent = try carrier.extent()
+    interrupt(.extent)
+    return extent
+  }
+  func hasObject(_ number: UInt64) throws(CarrierError) -> Bool { try carrier.hasObject(number) }
   func replaceObject(_ object: CarrierObject) throws(CarrierError) { try carrier.replaceObject(object) }
   func waitForObject(_ number: UInt64, within interval: Duration) {}
-  func notes() throws(CarrierError) -> [CarrierNote] { try carrier.notes() }
-  func setNote(_ note: CarrierNote) throws(CarrierError) { try carrier.setNote(note) }
-  func removeNote(of member: String) throws(CarrierError) { try carrier.removeNote(of: member) }
+  func createFile(_ name: String, _ bytes: [UInt8]) -> CarrierAnswer { carrier.createFile(name, bytes) }
+  func replaceFile(_ name: String, _ bytes: [UInt8]) throws(CarrierError) {
+    try carrier.replaceFile(name, bytes)
+  }
+  func replaceFile(
+    _ name: String, size: Int64,
+    from read: (UnsafeMutableRawBufferPointer, _ offset: Int64) throws(CarrierError) -> Void
+  ) throws(CarrierError) { try carrier.replaceFile(name, size: size, from: read) }
+  func readFile(
+    _ name: String, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(CarrierError) -> Int? { try carrier.readFile(name, at: offset, into: buffer) }
+  func fileNames(in folder: String) throws(CarrierError) -> [String] { try carrier.fileNames(in: folder) }
+  func removeFiles(_ names: [String], in folder: String) throws(CarrierError) {
+    try carrier.removeFiles(names, in: folder)
+  }
 }

@@ -79,10 +79,16 @@ enum CommandEnding {
     while isTaken { pause() }
   }
 
+  /// Ends the process without what libraries do at the end: a thread that still talks to a carrier may use them.
+  private static func leave(_ code: Int32) -> Never {
+    fflush(nil)
+    _exit(code)
+  }
+
   static func succeed(isJSON: Bool) -> Never {
     begin()
     if !Pager.finish() { say(Pager.failure, isJSON: isJSON) }
-    exit(0)
+    leave(0)
   }
 
   /// Reports the error on standard error, as JSON if the output was to be JSON, and ends the process.
@@ -92,14 +98,14 @@ enum CommandEnding {
     if error is BrokenPipe {
       // The reader has closed the pipe. That is a success, unless the pager never started.
       if !isShown { say(Pager.failure, isJSON: isJSON) }
-      exit(0)
+      leave(0)
     }
     if let failure = CommandFailure(any: error) { say(failure, isJSON: isJSON) }
     // The remaining errors are the argument parser's: wrong usage, and requests such as help that are not errors.
     let code = Logreplay.exitCode(for: error).rawValue
     if code == 0 || error is ExitCode { Logreplay.exit(withError: error) }
     Terminal.note(isJSON ? json(code, error) : text(error))
-    exit(code)
+    leave(code)
   }
 
   private static func json(_ code: Int32, _ error: any Error) -> String {
@@ -115,7 +121,7 @@ enum CommandEnding {
 
   private static func say(_ failure: CommandFailure, isJSON: Bool) -> Never {
     Terminal.note(isJSON ? failure.json : failure.text)
-    exit(failure.code)
+    leave(failure.code)
   }
 }
 

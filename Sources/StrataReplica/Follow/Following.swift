@@ -138,10 +138,10 @@ public final class Following: Sendable {
   /// A following of the same carrier that has not begun.
   func again() -> Following { Following(log, from: carrier, as: member, lookingEvery: interval) }
 
-  /// Stops, and waits until the thread has made its last step.
-  func finish() {
+  /// Stops, and waits until the thread has made its last step, or for so long.
+  func finish(within limit: Duration = .seconds(3600)) {
     stop()
-    state.wait { $0.isEnded }
+    _ = state.wait(timeout: limit) { $0.isEnded }
   }
 }
 
@@ -162,8 +162,9 @@ final class FollowingHolder: StoreAttachment, Sendable {
   func replace(_ following: Following?) { state.withLock { $0 = following } }
 
   func storeWillClose() -> @Sendable () -> Void {
+    let following = following
     following?.stop()
-    return {}
+    return { following?.finish(within: Shipping.endMax) }
   }
 
   deinit { following?.stop() }

@@ -66,10 +66,13 @@ package struct CarrierLog: Sendable {
 
   /// The last object; nil if there is none. O(numbers).
   package func lastObject() throws(StoreError) -> WireObject? {
-    let number = try lastNumber()
-    guard number > 0 else { return nil }
-    guard let object = try object(number) else { throw missing(number) }
-    return object
+    while true {
+      let number = try lastNumber()
+      guard number > 0 else { return nil }
+      if let object = try object(number) { return object }
+      // It may have been removed since the numbers were listed, after others were put.
+      guard number < (try firstNumber()) else { throw missing(number) }
+    }
   }
 
   /// The end of the last object. Throws `notFound` if there is none.

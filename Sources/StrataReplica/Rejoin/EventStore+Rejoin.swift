@@ -150,10 +150,18 @@ extension EventStore {
     return common
   }
 
+  /// What is kept of a folder that was moved aside has its name with this after it.
+  package static let linesSuffix = ".jsonl"
+
   private static func freePath(_ fileSystem: any FileSystem, _ root: String) throws(StoreError) -> String {
     var number = 1
-    while try fileSystem.kind(of: "\(root).before-rejoin-\(number)") != nil { number += 1 }
-    return "\(root).before-rejoin-\(number)"
+    while true {
+      let path = "\(root).before-rejoin-\(number)"
+      // A rejoin that was interrupted has left its lines, and so has one whose folder was removed.
+      let (folder, lines) = try (fileSystem.kind(of: path), fileSystem.kind(of: path + linesSuffix))
+      if folder == nil, lines == nil { return path }
+      number += 1
+    }
   }
 }
 

@@ -20,8 +20,9 @@ final class ShippingHolder: StoreAttachment, Sendable {
   }
 
   func storeWillClose() -> @Sendable () -> Void {
+    let shipping = shipping
     shipping?.stop()
-    return {}
+    return { shipping?.finish() }
   }
 
   deinit { shipping?.stop() }

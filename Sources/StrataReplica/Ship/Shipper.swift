@@ -148,12 +148,7 @@ package final class Shipper: @unchecked Sendable {
 
   /// The last object; nil if there is none.
   private func last() throws(Trouble) -> WireObject? {
-    let number = try carrier { () throws(StoreError) in try objects.lastNumber() }
-    guard number > 0 else { return nil }
-    guard let object = try carrier({ () throws(StoreError) in try objects.object(number) }) else {
-      throw .store(objects.missing(number))
-    }
-    return object
+    try carrier { () throws(StoreError) in try objects.lastObject() }
   }
 
   /// Runs a read of the carrier. Only what it says about the carrier's answer can pass.

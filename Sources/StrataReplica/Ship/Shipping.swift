@@ -56,6 +56,8 @@ public final class Shipping: Sendable {
     var segmentTries = 0
     /// Whether somebody waits for what segments hold.
     var isHurried = false
+    /// How many threads have not made their last step.
+    var threadCount = 0
     /// Set when there may be something to ship.
     var isCalled = false
     var waiters = WaitList<Wish, Void>()
@@ -117,6 +119,21 @@ public final class Shipping: Sendable {
     state.signalAll()
     for continuation in waiting { continuation.resume() }
   }
+
+  /// Waits, but not for long, until the threads have made their last steps: a program that ends while they talk to a
+  /// carrier takes the libraries away under them. Blocks.
+  func finish() {
+    stop()
+    _ = state.wait(timeout: Self.endMax) { $0.threadCount == 0 }
+  }
+
+  private func leave() {
+    state.withLock { $0.threadCount -= 1 }
+    state.signalAll()
+  }
+
+  /// How long a store that is closed waits for a call of its carrier.
+  static let endMax = Duration.seconds(2)
 
   /// Suspends until everything that the store has now is in the carrier, as durably as that can make it.
   ///
@@ -223,6 +240,7 @@ public final class Shipping: Sendable {
 
   /// Ships until it is stopped or cannot go on. Blocks.
   func run(_ shipper: Shipper) {
+    defer { leave() }
     var pause = Self.pauseMin
     var notes = NoteKeeper(log, in: carrier, as: .writer, member)
     var lastAsked = MonotonicTime.now()
@@ -263,6 +281,7 @@ public final class Shipping: Sendable {
   /// Keeps whole segments up to date until it is stopped, on a thread of its own: a segment takes seconds, for which no
   /// append may wait.
   func run(_ segments: SegmentShipping) {
+    defer { leave() }
     var segments = segments
     var pause = Self.askInterval
     var isFirst = true
@@ -400,10 +419,18 @@ public final class Shipping: Sendable {
 
   /// Starts the threads.
   func start(_ shipper: Shipper, on machine: StoreMachine) throws(StoreError) {
-    try machine.start("strata-ship") { [self] in run(shipper) }
+    state.withLock { $0.threadCount = 1 }
+    do throws(StoreError) { try machine.start("strata-ship") { [self] in run(shipper) } } catch {
+      leave()
+      throw error
+    }
     guard let segments = SegmentShipping(log, carrier, as: member) else { return }
-    state.withLock { $0.segmentsErasedCount = 0 }
+    state.withLock { state in
+      state.segmentsErasedCount = 0
+      state.threadCount += 1
+    }
     do throws(StoreError) { try machine.start("strata-segments") { [self] in run(segments) } } catch {
+      leave()
       stop()
       throw error
     }

@@ -362,10 +362,10 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     let receipt = try failing(at: from) { () throws(StoreError) in
       try EventStore.rejoin(from: carrier, PosixFileSystem(), at: from) {
         store, common, aside throws(StoreError) in
-        lines = "\(aside).jsonl"
+        lines = aside + EventStore.linesSuffix
         let reader = EventExportReader(store, from: .sequence(common))
         do {
-          let target = try ExportTarget("\(aside).jsonl", replaces: false)
+          let target = try ExportTarget(aside + EventStore.linesSuffix, replaces: false)
           while try reader.lendNext({ try target.write($0) }) {}
           try target.finish()
         } catch {
