@@ -57,7 +57,7 @@ enum CommandArguments {
 
   /// The options of these commands whose values may be any text, including text that begins with a sign.
   static let takesText: Set<String> = [
-    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad",
+    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad", "--within",
   ]
 
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.

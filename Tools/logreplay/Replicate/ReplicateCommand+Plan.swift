@@ -22,13 +22,20 @@ extension ReplicateCommand {
       sentence)
   }
 
-  func planShipping(to place: String) throws {
-    let carrier = try CarrierName.carrier(place)
+  func planShipping() throws {
+    let carrier = try CarrierName.carrier(try shippingPlace())
     let opened = try OpenedStore.open(from)
     defer { try? opened.store.closeBlocking() }
     let log = opened.log
     let lag = try failing(at: from) { () throws(StoreError) in
       if let refusal = log.replica?.refusal { throw refusal }
+      try LookingFileSystem.check(carrier)
+      if log.replica?.role != .writer, try CarrierLog(carrier, of: nil).foundStoreID() != nil {
+        throw .invalid(
+          what: "\(carrier.name) has a copy already, and this store is not the one that writes it",
+          next:
+            "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there")
+      }
       guard let last = try CarrierLog(carrier, of: log.storeID).lastObject() else { return log.mark.sequence }
       if let problem = try StorePart.problem(log, log.replica, last) {
         throw .replica(
@@ -46,7 +53,7 @@ extension ReplicateCommand {
 
   func planFollowing(to path: String) throws {
     let carrier = try CarrierName.carrier(from)
-    let last = try failing(at: from) { () throws(StoreError) in
+    let last = try failing(at: carrier.name) { () throws(StoreError) in
       guard let last = try CarrierLog(carrier, of: nil).lastObject() else {
         throw StoreError.nothingThere(carrier.name)
       }
@@ -54,13 +61,22 @@ extension ReplicateCommand {
     }
     let (end, storeID) = (last.end, last.header.storeID)
     var head: UInt64 = 0
+    try failing(at: path) { () throws(StoreError) in try LookingFileSystem.checkCopy(at: path) }
     if FileManager.default.fileExists(atPath: path) {
       let opened = try OpenedStore.open(path)
       defer { try? opened.store.closeBlocking() }
-      guard let mark = opened.log.replica, mark.role == .follower, mark.storeID == storeID else {
+      let mark = opened.log.replica
+      guard let mark, mark.role == .follower else {
+        if let refusal = mark?.refusal { throw CommandFailure(replica: refusal, path) }
         throw CommandFailure(
-          ExitStatus.usage, "a store that does not follow this place is there", at: path,
+          ExitStatus.usage, "\(path) holds a store that does not follow", at: path,
           next: "choose a folder that is not there yet")
+      }
+      guard mark.storeID == storeID else {
+        throw CommandFailure(
+          ExitStatus.usage,
+          "\(path) follows another store, \(mark.storeID), and \(carrier.name) holds \(storeID)",
+          at: path, next: "choose another folder, or the carrier of that store")
       }
       head = opened.store.head.sequence
     }
@@ -76,12 +92,15 @@ extension ReplicateCommand {
     do throws(StoreError) { end = try CarrierPoint(carrier).resolve(point) } catch {
       throw CommandFailure(restoring: error, at: until ?? path)
     }
+    try failing(at: path) { () throws(StoreError) in try LookingFileSystem.checkCopy(at: path) }
     if FileManager.default.fileExists(atPath: path),
       try FileManager.default.contentsOfDirectory(atPath: path).isEmpty == false
     {
       throw CommandFailure(
-        ExitStatus.usage, "the folder is not empty", at: path, next: "choose a folder that is not there yet")
+        ExitStatus.usage, "\(path) holds a store already", at: path,
+        next: "choose a folder that is not there yet")
     }
+    noteEmpty(end.position.sequence)
     try write(
       plan:
         "\(PeopleText.printable(path)) would be a new store with the events up to \(end.position.sequence)",
