@@ -83,9 +83,7 @@ extension ReplicateCommand {
     let place = isPlace ? from : try part()?.carrier
     guard let place else { throw CommandFailure.noCopies(from) }
     let carrier = try CarrierName.carrier(place)
-    let (members, writer) = try failing(at: carrier.name) { () throws(StoreError) in
-      (try CopyList(in: carrier), try CarrierLog(carrier, of: nil).lastObject()?.header.writer.description)
-    }
+    let members = try failing(at: carrier.name) { () throws(StoreError) in try CopyList(in: carrier) }
     let member = try members.member(named: name, in: carrier)
     if !dryRun {
       try failing(at: carrier.name) { () throws(StoreError) in try EventStore.forget(member.id, in: carrier) }
@@ -103,7 +101,7 @@ extension ReplicateCommand {
       output.bytes += "the member \(member.id) \(verb)\n\(CopyList.text(member, people))".utf8
     }
     try output.flush()
-    if member.id == writer {
+    if member.state?.isWriter == true {
       Terminal.note("logreplay: warning: it is the one that writes; its next note makes it a member again")
     } else if dryRun, member.state?.isWriter == false {
       Terminal.note(
@@ -147,17 +145,21 @@ extension ReplicateCommand {
         }
       }
     }
-    let head = try copy(carrier, to: from, within: nil).head
-    var sentence = "the store follows again, and has the events up to \(head.sequence)"
+    let end = try copy(carrier, to: from, within: nil)
+    var sentence = "the store follows again, and has the events up to \(end.head.sequence)"
+    var report = ReplicaReport(
+      store: mark.storeID.description, part: "follower", place: carrier.name, position: end.head,
+      member: end.member)
     if let aside = receipt.aside, let lines {
+      // It has no note any more, and an erasure waits for what its folder holds.
+      (report.aside, report.lines, report.former) = (aside, lines, "\(mark.member)")
       sentence +=
         "\nonly it had \(counted(receipt.ownCount, "event")): in \(PeopleText.printable(lines)), and all of it in "
         + PeopleText.printable(aside)
+        + "\nan erasure waits for the member \(mark.member) that it was; once that folder is removed: "
+        + PeopleText.printable("logreplay replicate \(ShellWord.of(from)) --forget \(mark.member)")
     }
-    try write(
-      ReplicaReport(
-        store: mark.storeID.description, part: "follower", place: carrier.name, position: head,
-        member: "\(mark.member)", aside: receipt.aside, lines: lines), sentence)
+    try write(report, sentence)
   }
 
   func becomeWriter(within limit: Duration?) throws {
