@@ -37,7 +37,8 @@ import Testing
     (["file:p", "x", "--until", "3", "--follow"], "cannot be combined"),
     (["STORE", "file:p", "--follow"], "store.ship(to:)"), (["STORE", "--follow"], "store.ship(to:)"),
     (["STORE", "file:p", "--within", "-1s"], "'-1s' is not a length of time"),
-    (["STORE", "--forget", ""], "the member is empty"),
+    (["STORE", "--forget", ""], "the member is empty"), (["file:p", "x", "--start-over"], "that is shipped"),
+    (["STORE", "--status", "--start-over"], "that is shipped"),
   ])
   func `each mistake in the arguments is said by itself`(arguments: [String], words: String) async throws {
     let folder = try await sample()
@@ -132,6 +133,22 @@ import Testing
     let json = try await run("replicate", store, "--status", "-o", "json", code: 74)
     #expect(json.output.contains("\"unknown\":\"cannot look at: "), "\(json)")
     #expect(try await run("info", store).output.contains("could not be looked at"))
+  }
+
+  @Test func `a place that was emptied is shipped to only where that is meant`() async throws {
+    let folder = try await sample()
+    let (path, store) = (folder.file("place"), folder.store)
+    try await run("replicate", store, "file:\(path)")
+    try FileManager.default.removeItem(atPath: path)
+    for dry in [["--dry-run"], []] {
+      let refused = try await LogreplayProcess(["replicate", store] + dry).wait()
+      #expect(refused.code == 69 && refused.errors.contains("--start-over"), "\(refused)")
+    }
+    let plan = try await run("replicate", store, "--start-over", "--dry-run")
+    #expect(plan.output.contains("3 events would be shipped"), "\(plan)")
+    try await run("replicate", store, "--start-over")
+    #expect(try await run("replicate", store).output.contains("events up to 3"))
+    #expect(try await run("replicate", "file:\(path)", "--status").output.contains("up to 3"))
   }
 
   @Test func `a new store that is empty is warned of`() async throws {

@@ -49,7 +49,7 @@ enum CommandArguments {
     "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
     "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up", "--all-flips",
     "--events", "--force", "--changes", "--lossy", "--crlf", "--status", "--take-over", "--rejoin",
-    "--dry-run",
+    "--dry-run", "--start-over",
   ]
 
   /// The commands whose arguments are documents, which may be negative numbers, and no points.

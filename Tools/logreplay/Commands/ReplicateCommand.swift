@@ -82,6 +82,9 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   @Option(help: "A member that --status lists, or the begin of its id: one whose machine is gone for ever.")
   var forget: String?
 
+  @Flag(help: "Ship to a place that is empty by now, though the store was shipped there.")
+  var startOver = false
+
   @Flag(help: "Say what would be done, and change nothing.")
   var dryRun = false
 

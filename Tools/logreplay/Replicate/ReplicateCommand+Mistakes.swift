@@ -10,6 +10,11 @@ extension ReplicateCommand {
     ]
     .filter(\.1).map(\.0)
     let others = [("--follow", follow), ("--until", until != nil)].filter(\.1).map(\.0)
+    if startOver, isPlace || !tasks.isEmpty {
+      throw mistake(
+        "--start-over is for a store that is shipped", at: tasks.first ?? from,
+        next: "logreplay replicate STORE URL --start-over")
+    }
     if let pair = (tasks + others).pair, !tasks.isEmpty || others.count > 1 {
       throw mistake("\(pair.0) and \(pair.1) cannot be combined", at: pair.1, next: "give one of them")
     }

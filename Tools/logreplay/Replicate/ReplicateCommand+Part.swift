@@ -103,7 +103,7 @@ extension ReplicateCommand {
     try output.flush()
     if member.state?.isWriter == true {
       Terminal.note("logreplay: warning: it is the one that writes; its next note makes it a member again")
-    } else if dryRun, member.state?.isWriter == false {
+    } else if dryRun, member.state?.wasOvertaken == false {
       Terminal.note(
         "whether it still follows is not known: it last said so at that time; if it does, it says so again")
     }

@@ -30,12 +30,7 @@ extension ReplicateCommand {
     let lag = try failing(at: from) { () throws(StoreError) in
       if let refusal = log.replica?.refusal { throw refusal }
       try LookingFileSystem.check(carrier)
-      if log.replica?.role != .writer, try CarrierLog(carrier, of: nil).foundStoreID() != nil {
-        throw .invalid(
-          what: "\(carrier.name) has a copy already, and this store is not the one that writes it",
-          next:
-            "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there")
-      }
+      try checkCopy(in: carrier, of: log)
       guard let last = try CarrierLog(carrier, of: log.storeID).lastObject() else { return log.mark.sequence }
       if let problem = try StorePart.problem(log, log.replica, last) {
         throw .replica(
@@ -49,6 +44,27 @@ extension ReplicateCommand {
     try write(
       plan: "\(counted(lag, "event")) would be shipped to \(PeopleText.printable(carrier.name))",
       of: log.storeID, as: "writer", carrier, to: opened.store.head, lag: lag)
+  }
+
+  /// Throws if what a place has, or lacks, is not what this store goes on after.
+  private func checkCopy(in carrier: any Carrier, of log: Log) throws(StoreError) {
+    let mark = log.replica
+    guard let found = try CarrierLog(carrier, of: nil).foundStoreID() else {
+      let isEmptied = mark?.role == .writer && mark?.hasShipped == true && mark?.carrier == carrier.name
+      guard !isEmptied || startOver else {
+        throw .replica(
+          .carrierUnfit, place: carrier.name, what: "nothing is there, and this store has shipped to it",
+          next: "see whether it is the right place, and its disk is mounted; or ship with --start-over")
+      }
+      return
+    }
+    guard found == log.storeID else { throw .foreign(found, in: carrier.name) }
+    guard mark?.role == .writer else {
+      throw .invalid(
+        what: "\(carrier.name) has a copy already, and this store is not the one that writes it",
+        next: "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there"
+      )
+    }
   }
 
   func planFollowing(to path: String) throws {

@@ -35,7 +35,9 @@ extension ReplicateCommand {
     let carrier = try CarrierName.carrier(try shippingPlace())
     let store = try OpenedStore.openForWriting(from, wait)
     defer { try? store.closeBlocking() }
-    let shipping = try failing(at: from) { () throws(StoreError) in try store.shipBlocking(to: carrier) }
+    let shipping = try failing(at: from) { () throws(StoreError) in
+      try store.shipBlocking(to: carrier, startingOver: startOver)
+    }
     // Opening it has tried; what is still open cannot be carried out now.
     let isOpenHere = try failing(at: from) { () throws(StoreError) in try store.hasOpenErasures() }
     let bar = ProgressBar("replicate", unit: "M events/s")
