@@ -49,7 +49,7 @@ enum CommandArguments {
     "-r", "--reverse", "-R", "-f", "--follow", "-p", "--patch", "-v", "--verbose", "-h", "--help",
     "--version", "--utc", "--stat", "--summary", "--exit-code", "--until-caught-up", "--all-flips",
     "--events", "--force", "--changes", "--lossy", "--crlf", "--status", "--take-over", "--rejoin",
-    "--dry-run",
+    "--dry-run", "--start-over",
   ]
 
   /// The commands whose arguments are documents, which may be negative numbers, and no points.
@@ -57,7 +57,7 @@ enum CommandArguments {
 
   /// The options of these commands whose values may be any text, including text that begins with a sign.
   static let takesText: Set<String> = [
-    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad",
+    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad", "--within",
   ]
 
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.

@@ -17,6 +17,13 @@ struct ReplicaReport {
   /// Where what only this store had was moved to, and the file with those events.
   var aside: String?
   var lines: String?
+  /// The member that the store was before, if it is another one now.
+  var former: String?
+  /// Of a store that ships: how far its erasures are.
+  var erasure: ErasureState?
+  var segmentTrouble: String?
+  /// Why the place does not have the note of a copy.
+  var noteTrouble: String?
   /// Whether nothing was done.
   var isDryRun = false
 
@@ -32,6 +39,10 @@ struct ReplicaReport {
     if let origin { line.field("origin", origin) }
     if let aside { line.field("aside", aside) }
     if let lines { line.field("lines", lines) }
+    if let former { line.field("formerMember", former) }
+    if let erasure { erasure.add(to: &line) }
+    if let segmentTrouble { line.field("segmentTrouble", segmentTrouble) }
+    if let noteTrouble { line.field("noteTrouble", noteTrouble) }
     if isDryRun { line.field("dryRun", true) }
     return line.finish()
   }

@@ -22,13 +22,15 @@ extension ReplicateCommand {
       sentence)
   }
 
-  func planShipping(to place: String) throws {
-    let carrier = try CarrierName.carrier(place)
+  func planShipping() throws {
+    let carrier = try CarrierName.carrier(try shippingPlace())
     let opened = try OpenedStore.open(from)
     defer { try? opened.store.closeBlocking() }
     let log = opened.log
     let lag = try failing(at: from) { () throws(StoreError) in
       if let refusal = log.replica?.refusal { throw refusal }
+      try LookingFileSystem.check(carrier)
+      try checkCopy(in: carrier, of: log)
       guard let last = try CarrierLog(carrier, of: log.storeID).lastObject() else { return log.mark.sequence }
       if let problem = try StorePart.problem(log, log.replica, last) {
         throw .replica(
@@ -44,9 +46,30 @@ extension ReplicateCommand {
       of: log.storeID, as: "writer", carrier, to: opened.store.head, lag: lag)
   }
 
+  /// Throws if what a place has, or lacks, is not what this store goes on after.
+  private func checkCopy(in carrier: any Carrier, of log: Log) throws(StoreError) {
+    let mark = log.replica
+    guard let found = try CarrierLog(carrier, of: nil).foundStoreID() else {
+      let isEmptied = mark?.role == .writer && mark?.hasShipped == true && mark?.carrier == carrier.name
+      guard !isEmptied || startOver else {
+        throw .replica(
+          .carrierUnfit, place: carrier.name, what: "nothing is there, and this store has shipped to it",
+          next: "see whether it is the right place, and its disk is mounted; or ship with --start-over")
+      }
+      return
+    }
+    guard found == log.storeID else { throw .foreign(found, in: carrier.name) }
+    guard mark?.role == .writer else {
+      throw .invalid(
+        what: "\(carrier.name) has a copy already, and this store is not the one that writes it",
+        next: "ship to an empty place; to go on with the copy, follow it in a new folder, and take over there"
+      )
+    }
+  }
+
   func planFollowing(to path: String) throws {
     let carrier = try CarrierName.carrier(from)
-    let last = try failing(at: from) { () throws(StoreError) in
+    let last = try failing(at: carrier.name) { () throws(StoreError) in
       guard let last = try CarrierLog(carrier, of: nil).lastObject() else {
         throw StoreError.nothingThere(carrier.name)
       }
@@ -54,13 +77,22 @@ extension ReplicateCommand {
     }
     let (end, storeID) = (last.end, last.header.storeID)
     var head: UInt64 = 0
+    try failing(at: path) { () throws(StoreError) in try LookingFileSystem.checkCopy(at: path) }
     if FileManager.default.fileExists(atPath: path) {
       let opened = try OpenedStore.open(path)
       defer { try? opened.store.closeBlocking() }
-      guard let mark = opened.log.replica, mark.role == .follower, mark.storeID == storeID else {
+      let mark = opened.log.replica
+      guard let mark, mark.role == .follower else {
+        if let refusal = mark?.refusal { throw CommandFailure(replica: refusal, path) }
         throw CommandFailure(
-          ExitStatus.usage, "a store that does not follow this place is there", at: path,
+          ExitStatus.usage, "\(path) holds a store that does not follow", at: path,
           next: "choose a folder that is not there yet")
+      }
+      guard mark.storeID == storeID else {
+        throw CommandFailure(
+          ExitStatus.usage,
+          "\(path) follows another store, \(mark.storeID), and \(carrier.name) holds \(storeID)",
+          at: path, next: "choose another folder, or the carrier of that store")
       }
       head = opened.store.head.sequence
     }
@@ -76,12 +108,15 @@ extension ReplicateCommand {
     do throws(StoreError) { end = try CarrierPoint(carrier).resolve(point) } catch {
       throw CommandFailure(restoring: error, at: until ?? path)
     }
+    try failing(at: path) { () throws(StoreError) in try LookingFileSystem.checkCopy(at: path) }
     if FileManager.default.fileExists(atPath: path),
       try FileManager.default.contentsOfDirectory(atPath: path).isEmpty == false
     {
       throw CommandFailure(
-        ExitStatus.usage, "the folder is not empty", at: path, next: "choose a folder that is not there yet")
+        ExitStatus.usage, "\(path) holds a store already", at: path,
+        next: "choose a folder that is not there yet")
     }
+    noteEmpty(end.position.sequence)
     try write(
       plan:
         "\(PeopleText.printable(path)) would be a new store with the events up to \(end.position.sequence)",

@@ -11,38 +11,44 @@ struct StorePart {
     case lag(UInt64)
     /// Another member writes there, or there are other events than here.
     case overtaken(String)
-    /// Nothing is known of it.
+    /// Nothing is there.
+    case nothing
+    /// It could not be looked at, and why.
     case unknown(String)
+    /// The store has no part that another end belongs to.
+    case none
   }
 
   let mark: ReplicaMark
   let other: Other
+  /// Why the other end could not be looked at, or that nothing is there; nil if it could.
+  let failure: CommandFailure?
 
   /// Nil if the store has no copies that follow it. Asks the place of its copies.
   init?(of log: Log) {
     guard let mark = log.replica else { return nil }
     self.mark = mark
-    guard mark.role == .writer || mark.role == .follower else {
-      other = .unknown("")
-      return
+    let isOfCopies = mark.role == .writer || mark.role == .follower
+    (other, failure) = isOfCopies ? Self.look(log, mark) : (.none, nil)
+  }
+
+  private static func look(_ log: Log, _ mark: ReplicaMark) -> (Other, CommandFailure?) {
+    let carrier: any Carrier
+    do throws(CommandFailure) { carrier = try CarrierName.carrier(mark.carrier) } catch {
+      return (.unknown(error.what), error)
     }
-    do {
-      other = try Self.other(log, mark, CarrierLog(try CarrierName.carrier(mark.carrier), of: log.storeID))
-    } catch let error as StoreError {
-      switch error.reason {
-      case .carrierUnavailable: other = .unknown("which does not answer")
-      case .notFound: other = .unknown("where nothing is")
-      default: other = .unknown("where something is wrong: \(error.what)")
-      }
+    do throws(StoreError) {
+      let found = try other(log, mark, CarrierLog(carrier, of: log.storeID))
+      return (found, found == .nothing ? CommandFailure(.nothingThere(carrier.name)) : nil)
     } catch {
-      other = .unknown("which this version cannot read")
+      return (.unknown(error.what), CommandFailure(error))
     }
   }
 
   private static func other(_ log: Log, _ mark: ReplicaMark, _ objects: CarrierLog) throws(StoreError)
     -> Other
   {
-    guard let last = try objects.lastObject() else { return .unknown("where nothing is") }
+    guard let last = try objects.lastObject() else { return .nothing }
     let (end, head) = (last.end, log.mark.sequence)
     if let problem = try problem(log, mark, last) { return .overtaken(problem) }
     if mark.role == .follower, end.sequence < head {
@@ -84,7 +90,9 @@ struct StorePart {
     switch other {
     case .lag(let lag): line.field("lag", lag)
     case .overtaken(let why): line.field("overtaken", why)
-    case .unknown(let why): if !why.isEmpty { line.field("unknown", why) }
+    case .nothing: line.field("unknown", "nothing is there")
+    case .unknown(let why): line.field("unknown", why)
+    case .none: break
     }
     if mark.role == .fork {
       line.field("origin", mark.origin.description)
@@ -111,7 +119,9 @@ struct StorePart {
     case .lag(let lag): ", \(counted(lag, "event")) to come"
     case .overtaken(let why):
       ", but \(PeopleText.printable(why))" + (mark.role == .writer ? ": see --rejoin" : "")
-    case .unknown(let why): ", \(PeopleText.printable(why))"
+    case .nothing: ", where nothing is"
+    case .unknown(let why): ", which could not be looked at: \(PeopleText.printable(why))"
+    case .none: ""
     }
   }
 }
