@@ -65,5 +65,10 @@ struct CommandFailure: Error {
   /// A store's error with its exit code.
   init(_ error: StoreError) {
     self.init(ExitStatus.of(error), error.what, at: error.place, next: error.next)
+    if case .damaged(let finding) = error, CarrierName.holds(finding.file) {
+      next =
+        "put the file back from a copy of the place, or ship the store that writes to a new one; a damaged last object "
+        + "may be removed, and is put again"
+    }
   }
 }

@@ -28,6 +28,9 @@ enum CarrierName {
       || scheme(of: text) != nil && !FileManager.default.fileExists(atPath: text)
   }
 
+  /// Whether a file is one of a place, and not of a store.
+  static func holds(_ file: String) -> Bool { schemes.contains(where: file.hasPrefix) }
+
   /// The scheme of a URL, with its colon; nil if the text is none.
   private static func scheme(of text: String) -> String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
