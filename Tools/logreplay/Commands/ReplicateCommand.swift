@@ -101,12 +101,13 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   func perform() throws {
     try output.refuse(.csv)
     let limit = try within.map { text throws(CommandFailure) in try lengthOfTime(text, of: "--within") }
-    // A call of a place that does not answer takes as long as it takes; what ends in time has a moment to say so.
+    // A call of a place that does not answer takes as long as it takes. What ends in time has a moment to say so.
     if let limit {
       let over = CommandFailure(
         ExitStatus.timeout, "the time is over, and the place does not answer", at: "--within",
         next: "run the command again, which goes on where this one ends")
-      try CommandEnding.end(at: .now().advanced(by: limit + .seconds(2)), with: over, isJSON: output.format.isJSON)
+      try CommandEnding.end(
+        at: .now().advanced(by: limit + .seconds(2)), with: over, isJSON: output.format.isJSON)
     }
     let isPlace = CarrierName.isOne(from)
     try checkArguments(isPlace: isPlace)
