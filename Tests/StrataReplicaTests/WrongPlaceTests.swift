@@ -77,6 +77,28 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `a disk that is not mounted is not written to`() async throws {
+    let folder = try ReplicaFolder()
+    let files = PosixFileSystem()
+    try files.createDirectory(folder.file("disk"))
+    let carrier = FolderCarrier(path: folder.file("disk/desk"))
+    let store = try await EventStore.open(at: folder.file("a"))
+    try await store.append([ShippingTests.event(1)])
+    let shipping = try await store.ship(to: carrier)
+    try await shipping.replicated(within: .seconds(30))
+    shipping.finish()
+    // Its mount point is empty, or not there.
+    try files.rename(folder.file("disk"), to: folder.file("away"))
+    let gone = await #expect(throws: StoreError.self) { try await store.ship(to: carrier) }
+    #expect(gone?.reason == .carrierUnavailable)
+    try files.createDirectory(folder.file("disk"))
+    let empty = await #expect(throws: StoreError.self) { try await store.ship(to: carrier) }
+    #expect(empty?.reason == .carrierUnfit)
+    #expect(try files.contents(ofDirectory: folder.file("disk")).isEmpty)
+    try await store.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `of two that take over at the same time one wins, and the other is told and follows it`() async throws
   {
     let folder = try ReplicaFolder()

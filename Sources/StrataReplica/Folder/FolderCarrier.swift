@@ -152,7 +152,11 @@ public final class FolderCarrier: CarrierFiles {
 
   public func extent() throws(CarrierError) -> CarrierExtent {
     try asCarrierError { () throws(StoreError) in
-      guard try fileSystem.kind(of: log) == .directory else { return CarrierExtent(of: []) }
+      guard try fileSystem.kind(of: log) == .directory else {
+        // A disk that is not there has not lost anything.
+        try checkParent()
+        return CarrierExtent(of: [])
+      }
       return CarrierExtent(
         of: try fileSystem.contents(ofDirectory: log).compactMap { SegmentName(digits: $0)?.firstSequence })
     }
@@ -174,13 +178,20 @@ public final class FolderCarrier: CarrierFiles {
 
   /// Makes the folders and their names durable, which an earlier call may have failed to do.
   private func makeFolders() throws(StoreError) {
+    let parent = try checkParent()
+    try fileSystem.createDirectory(log)
+    try fileSystem.syncDirectory(parent)
+    try fileSystem.syncDirectory(root)
+  }
+
+  /// The folder that the carrier's is in, which has to be there.
+  @discardableResult
+  private func checkParent() throws(StoreError) -> String {
     let parent = StoreLayout(root: root).parent
     guard try fileSystem.kind(of: parent) == .directory else {
       throw .refused("look at", parent, code: SystemErrorCode.notFound)
     }
-    try fileSystem.createDirectory(log)
-    try fileSystem.syncDirectory(parent)
-    try fileSystem.syncDirectory(root)
+    return parent
   }
 
   /// The whole content of a file; nil if there is none.

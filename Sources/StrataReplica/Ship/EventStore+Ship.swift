@@ -69,6 +69,8 @@ extension EventStore {
     try log.checkWrites()
     try log.checkAppends()
     let objects = CarrierLog(carrier, of: log.storeID)
+    // Before anything is tried there: what has lost everything may be another disk, which is left as it is.
+    if !startingOver { try refuseEmptied(objects) }
     try objects.asStoreError { () throws(CarrierError) in try carrier.prove() }
     let mark = try writerMark(objects, startingOver)
     if log.replica != mark { try log.setReplica(mark) }
@@ -83,6 +85,13 @@ extension EventStore {
     try shipping.start(shipper, on: machine)
     ShippingStores.add(shipping, of: log.storeID)
     return shipping
+  }
+
+  /// Throws if nothing is where this store has shipped to.
+  private func refuseEmptied(_ objects: CarrierLog) throws(StoreError) {
+    let place = objects.carrier.name
+    guard let mark = log.replica, mark.role == .writer, mark.hasShipped, mark.carrier == place else { return }
+    guard try objects.lastNumber() > 0 else { throw .emptied(place) }
   }
 
   /// The mark of this store as the writer: its own, or a new one if nobody has put anything into the carrier.
@@ -120,5 +129,13 @@ extension StoreError {
     .invalid(
       what: "\(place) has a copy of another store, \(found)",
       next: "name the place of this store, or an empty one")
+  }
+
+  /// A place that had objects of this store has none.
+  fileprivate static func emptied(_ place: String) -> StoreError {
+    .replica(
+      .carrierUnfit, place: place, what: "nothing is there, and this store has shipped to it",
+      next: "see whether it is the right place, and its disk is mounted; if its content is lost, ship to a "
+        + "new place, or to this one with startingOver (logreplay: --start-over)")
   }
 }

@@ -127,7 +127,6 @@ package final class Shipper: @unchecked Sendable {
   /// Looks for the end of what is there.
   private func find() throws(Trouble) {
     guard let last = try last() else {
-      guard log.replica?.hasShipped != true else { throw .store(.emptied(objects.carrier.name)) }
       guard log.mark.logBegin == 1 else {
         throw .store(
           .invalid(
@@ -313,15 +312,5 @@ extension CarrierError {
     CarrierError(
       .unreachable, what: "\(place) is taken, and nothing can be read there yet",
       next: "nothing: it is tried again")
-  }
-}
-
-extension StoreError {
-  /// A place that had objects of this store has none.
-  fileprivate static func emptied(_ place: String) -> StoreError {
-    .replica(
-      .carrierUnfit, place: place, what: "nothing is there, and this store has shipped to it",
-      next: "see whether it is the right place, and its disk is mounted; if its content is lost, ship to a "
-        + "new place, or to this one with startingOver (logreplay: --start-over)")
   }
 }
