@@ -251,7 +251,7 @@ let package = Package(
     // Calls of a carrier that no command makes, for the servers of `Tools/support/bucket-servers`.
     .executableTarget(
       name: "strata-bucketcheck",
-      dependencies: ["StrataBucket", "StrataReplica", "StrataLog", "StrataBase"],
+      dependencies: ["StrataBucket", "StrataReplica", "StrataEvents", "StrataLog", "StrataBase"],
       path: "Tests/Support/BucketCheck",
       swiftSettings: houseRules
     ),

@@ -16,7 +16,7 @@ from jetstream_servers import Wrong, check
 
 SECONDS_MAX = 240  # No command takes longer, also not one that is paused meanwhile.
 # How a command ends: 124 and 74 say that nothing is known. 66 is said of a folder that is gone.
-FENCED, UNKNOWN, KILLED = 68, (66, 74, 124), -signal.SIGKILL
+FENCED, OUTRUN, UNKNOWN, KILLED = 68, 75, (66, 74, 124), -signal.SIGKILL
 
 
 class World:
@@ -162,7 +162,7 @@ class Machine(threading.Thread):
 
     def take_over(self):
         code, _ = self.command(
-            "replicate", self.store, "--take-over", "--within", "20s", allowed=(0, 64, FENCED, *UNKNOWN))
+            "replicate", self.store, "--take-over", "--within", "20s", allowed=(0, 64, OUTRUN, FENCED, *UNKNOWN))
         if code == FENCED:
             # It has taken over, and another one right after it.
             check(self.part() == "fenced", f"{self.name} was overtaken, and is a {self.part()}")

@@ -81,6 +81,22 @@ internal import Testing
     }
   }
 
+  @Test func `a folder of files whose name could not be synced is synced by the next call`() throws {
+    for isNew in [false, true] {
+      let disk = SimulatedDisk()
+      var carrier = FolderCarrier(disk, path: "/carrier")
+      #expect(carrier.put([Self.object(1)]) == .stored)
+      disk.onOperation { $0.operation == .syncDirectory ? .fail(SystemErrorCode.inputOutput) : .proceed }
+      #expect(carrier.createFile("manifest/1", [1]) != .stored)
+      disk.onOperation { _ in .proceed }
+      if isNew { carrier = FolderCarrier(disk, path: "/carrier") }
+      #expect(carrier.createFile("manifest/1", [1]) == .stored)
+      disk.cutPower()
+      let after = FolderCarrier(disk.crash(seed: 1, model: .dropAll), path: "/carrier")
+      #expect(try after.fileNames(in: "manifest") == ["1"])
+    }
+  }
+
   @Test func `of two puts of one number one wins, and the folder keeps it`() {
     let disk = SimulatedDisk()
     let (a, b) = (FolderCarrier(disk, path: "/carrier"), FolderCarrier(disk, path: "/carrier"))

@@ -6,12 +6,15 @@ internal import StrataLog
 extension FolderCarrier {
   private func path(of name: String) -> String { "\(root)/\(name)" }
 
-  /// The folder that a file is in, durable as a name.
+  /// The folder that a file is in, durable as a name. One that is there may be of a call whose sync failed, so that each
+  /// carrier syncs its name once.
   private func makeFolder(of name: String) throws(StoreError) -> String {
     let folder = StoreLayout(root: path(of: name)).parent
-    guard try fileSystem.kind(of: folder) != .directory else { return folder }
-    try fileSystem.createDirectory(folder)
+    let isThere = try fileSystem.kind(of: folder) == .directory
+    guard !isThere || !durableFolders.withLock({ $0.contains(folder) }) else { return folder }
+    if !isThere { try fileSystem.createDirectory(folder) }
     try fileSystem.syncDirectory(root)
+    durableFolders.withLock { _ = $0.insert(folder) }
     return folder
   }
 

@@ -14,6 +14,8 @@ public final class FolderCarrier: CarrierFiles {
   let fileSystem: any FileSystem
   /// Every number up to here has its name on disk.
   private let durableThrough = Lock<UInt64>(0)
+  /// The folders of files whose names are known to be on disk.
+  let durableFolders = Lock<Set<String>>([])
 
   public var name: String { "file:\(root)" }
 

@@ -3,18 +3,22 @@
 #if Bucket
   import StrataBase
   import StrataBucket
+  import StrataEvents
   import StrataReplica
 
   /// Prints a line for each check. Ends with 1 after the first that fails, and with 69 if the server is refused.
   ///
-  ///     strata-bucketcheck URL [prove]
+  ///     strata-bucketcheck URL [prove | bench FOLDER]
   @main struct BucketCheck {
     let url: String
 
-    static func main() {
+    static func main() async {
       let arguments = CommandLine.arguments.dropFirst()
-      guard let url = arguments.first else { end(64, "usage: strata-bucketcheck URL [prove]") }
+      guard let url = arguments.first else { end(64, "usage: strata-bucketcheck URL [prove | bench FOLDER]") }
       let check = BucketCheck(url: url)
+      if arguments.contains("bench"), let folder = arguments.last {
+        do { return try await check.bench(in: folder) } catch { end(1, "\(error)") }
+      }
       do throws(CarrierError) {
         let carrier = try check.carrier()
         try carrier.prove()
@@ -144,9 +148,65 @@
       print("large files are written in parts and read back")
     }
 
+    // MARK: Figures
+
+    /// Appends that wait until they are in the bucket, beside puts of objects of the same size by the same client; and a
+    /// thousand appends that do not wait, beside puts of as many bytes in objects as large as those of the store.
+    private func bench(in folder: String) async throws {
+      let store = try await EventStore.open(at: "\(folder)/store")
+      let shipping = try await store.ship(to: try carrier("bench-store"))
+      let raw = try carrier("bench-raw")
+      var (puts, appends): ([Int64], [Int64]) = ([], [])
+      for number in 1...200 {
+        puts.append(try Self.time { try Self.put(number, 450, to: raw) })
+        let begin = MonotonicTime.now()
+        let receipt = try await store.append([Self.event(number)])
+        try await receipt.replicated(within: .seconds(60))
+        appends.append(begin.elapsedNanoseconds)
+      }
+      for (name, times) in [("objects of 450 bytes, put", puts), ("appends that wait", appends)] {
+        let sorted = times.sorted()
+        print("\(name): p50 \(sorted[100] / 1000) us, p99 \(sorted[197] / 1000) us")
+      }
+      let before = try raw.extent().last
+      let begin = MonotonicTime.now()
+      for number in 0..<20_000 { _ = try store.appendBlocking([Self.event(number)]) }
+      try await shipping.replicated(within: .seconds(600))
+      let shipped = begin.elapsedNanoseconds
+      let objects = try carrier("bench-store").extent().last - 200
+      let bulk = try Self.time {
+        for number in 1...Int(objects) {
+          try Self.put(Int(before) + number, 20_000 * 330 / Int(objects), to: raw)
+        }
+      }
+      print("20000 appends in \(objects) objects: \(shipped / 1_000_000) ms, raw puts \(bulk / 1_000_000) ms")
+      try await store.close()
+    }
+
+    private static func event(_ number: Int) -> NewEvent {
+      NewEvent(
+        "measured", in: StreamName("task/\(number % 100)"),
+        ["number": .int(Int64(number)), "text": .string(String(repeating: "\(number &* 7919) ", count: 24))])
+    }
+
+    private static func put(_ number: Int, _ size: Int, to carrier: BucketCarrier) throws {
+      let object = CarrierObject(number: UInt64(number), bytes: [UInt8](repeating: 7, count: size))
+      guard carrier.put([object]) == .stored else { end(1, "\(number) was not put") }
+    }
+
+    private static func time(_ body: () throws -> Void) rethrows -> Int64 {
+      let begin = MonotonicTime.now()
+      try body()
+      return begin.elapsedNanoseconds
+    }
+
     private static func byte(_ offset: Int64) -> UInt8 {
       UInt8(truncatingIfNeeded: offset ^ offset >> 8 ^ offset >> 16)
     }
+  }
+
+  extension MonotonicTime {
+    fileprivate var elapsedNanoseconds: Int64 { MonotonicTime.now().nanoseconds - nanoseconds }
   }
 
   #if canImport(Darwin)
