@@ -26,14 +26,6 @@ package final class PastReader: @unchecked Sendable {
     var sequence: UInt64 { tables.sequence }
   }
 
-  /// What is being made from the runs.
-  private struct Making {
-    var sequence: UInt64
-    /// The head of the state that it is made from.
-    var head = UInt64.max
-    var isUnread = false
-  }
-
   private let store: EventStore
   private let folding: Folding
   private let view: (table: String, definition: ViewDefinition)?
@@ -51,7 +43,8 @@ package final class PastReader: @unchecked Sendable {
   private var pace: PastPace?
   /// The runs, once they are looked for.
   private var runs: RunPast?
-  private var making: Making?
+  /// What is being made from the runs, and the head of the state that it is made from.
+  private var making: (sequence: UInt64, head: UInt64, isUnread: Bool)?
   /// The state on disk, until the fold has begun with the one that costs least.
   private var saved: State?
   private var hasLookedForSaved = false
@@ -132,9 +125,9 @@ extension PastReader {
         case .beginning: return use(Fold(store.log, folding), isOfHistory: false)
         case .known(0) where fold != nil: return fold
         case .known(let index): return use(known[index])
-        case .unread, .whole: making = Making(sequence: begin, isUnread: source == .unread)
+        case .unread, .whole: making = (begin, .max, source == .unread)
         case .change(let index):
-          making = Making(sequence: begin, head: known[index].head)
+          making = (begin, known[index].head, false)
           other = known[index].tables
         }
       }
@@ -235,9 +228,15 @@ extension PastReader {
     defer { self.pace = pace }
     while true {
       let step = min(last, max(pace.next, fold.state.sequence))
+      let (begin, restarts) = (fold.state.sequence, fold.restartCount)
       let isThere: Bool
       do throws(StoreError) {
-        isThere = try fold.run(through: step, slice, bytes: memory.step, counting: counter)
+        // An erasure makes the fold begin from the start.
+        defer {
+          let first = fold.restartCount > restarts ? store.log.mark.logBegin - 1 : begin
+          counter.add(PastCounts(foldedEvents: max(first, fold.state.sequence) - first))
+        }
+        isThere = try fold.run(through: step, slice, bytes: memory.step)
       } catch {
         // The next call begins with something else.
         (self.fold, target) = (nil, nil)
@@ -279,19 +278,5 @@ extension PastReader {
     guard share.byteCount >= memory.step, memory.isOver else { return }
     file.spill { (file) throws(StoreError) in try runs.spillUnfinished(to: file, at: sequence) }
     share.byteCount = runs.unfinishedBytes
-  }
-}
-
-extension Fold {
-  /// Folds events up to a sequence, and counts them: all of them where an erasure makes the fold begin from the start.
-  fileprivate func run(
-    through last: UInt64, _ slice: TimeSlice?, bytes: Int, counting counter: PastCounter
-  ) throws(StoreError) -> Bool {
-    let (begin, restarts) = (state.sequence, restartCount)
-    defer {
-      let first = restartCount > restarts ? log.mark.logBegin - 1 : begin
-      counter.add(PastCounts(foldedEvents: max(first, state.sequence) - first))
-    }
-    return try run(through: last, slice, bytes: bytes)
   }
 }

@@ -8,24 +8,15 @@ package import StrataLog
 /// blocks for as long as the disk does.
 ///
 /// A state is a value that shares its pages with its neighbours, so keeping one costs only the pages that change from one
-/// to the other. There are four ways to a state, of which the one is taken that costs least, by the numbers of events and
-/// of rows:
-///
-/// - Where a history has both it and a kept state, before or after it, by the rows in which the two differ. A step of d
-///   events costs O(d log n), in either direction and at any length of the log.
-/// - Whole, from what a history has. O(rows).
-/// - Unread, where the history has the keys of the list: what is looked at is read, and what differs from another such
-///   state is known without either of them. Nothing that is far costs more than what is near.
-/// - By a replay from a kept state before it, or from the begin of the log. That is also the way past the end of the
-///   history, and where there is none or it is damaged.
+/// to the other. A `PastReader` makes each from what costs least, the kept states among it.
 ///
 /// On the way of a replay to a sequence, the states 64, 128, 256 … events before it are kept. Going back by d events from
 /// there replays at most max(d, 64) of them, plus those of states that were dropped; going forward replays the events in
 /// between, or fewer if a state on the way was kept. At most `keptCountMax` states are kept, and at most `keptSizeMax`
 /// bytes of them, but always at least one. If states of the past take too much memory in the store together, see
-/// `PastMemory`, their pages go to a file, and fewer are kept where that is not enough. Past these limits, the state is dropped whose neighbours are nearest to each
-/// other, relative to its distance from the current position. So the kept states are dense there and get sparser by a
-/// constant factor, like the levels of a skip list.
+/// `PastMemory`, their pages go to a file, and fewer are kept where that is not enough. Past these limits, the state is
+/// dropped whose neighbours are nearest to each other, relative to its distance from the current position. So the kept
+/// states are dense there and get sparser by a constant factor, like the levels of a skip list.
 package final class PastStates {
   /// The maximum number of kept states.
   package static let keptCountMax = 48

@@ -18,11 +18,11 @@ package struct PastCosts: Sendable {
   package init() {}
 
   /// The costs of a read that is not followed by others nearby. It replays no event that the runs have, however few there
-  /// are, so that nothing of the log is read for it; and states of which nothing was read yet are compared by what the
-  /// runs say of them.
+  /// are, so that nothing of the log is read for it, and so that states of which nothing was read yet are compared by what
+  /// the runs say of them.
   static let ofRead: PastCosts = {
     var costs = PastCosts()
-    (costs.unread, costs.repeated) = (0, .infinity)
+    costs.repeated = .infinity
     return costs
   }()
 }
@@ -30,10 +30,18 @@ package struct PastCosts: Sendable {
 /// The ways that there are to one state of the past. A value: what it knows of states, runs and erasures was looked up
 /// before, so that the choice among them can be tested without a file.
 ///
-/// Every way begins with a source, from which the events up to the state are replayed: a state that is known, which may
-/// be a saved one, or what the runs have, or the begin of the log. A source is of use only if nothing was erased since
-/// its events were folded, which the head of the log at that time says. Where a source turns out to be damaged, it is
-/// left out, and the choice is made again.
+/// Every way begins with a source, from which the events up to the state are replayed:
+///
+/// - A state that is known: the one reached last, one that the caller keeps, or the one that was saved last.
+/// - A known state, before or after, and the rows that differ according to the runs of a history. A step of d events costs
+///   O(d log n), in either direction and at any length of the log.
+/// - All rows, from the runs. O(rows).
+/// - Unread tables, where the runs have the keys of the list: what is looked at is read, and what differs from another such
+///   state is known without either of them. Nothing that is far costs more than what is near.
+/// - The begin of the log. It is always there.
+///
+/// A source is of use only if nothing was erased since its events were folded, which the head of the log at that time
+/// says. Where one turns out to be damaged, it is left out, and the choice is made again.
 struct PastWays {
   /// A state that is known.
   struct Known: Equatable {
@@ -108,7 +116,7 @@ struct PastWays {
       offer(.unread, costs.unread + rest)
       return best.source
     }
-    let near = usable.filter { runs.covers(known[$0].sequence) && known[$0].sequence != target }
+    let near = usable.filter { runs.covers(known[$0].sequence) }
       .min { Self.distance(known[$0].sequence, target) < Self.distance(known[$1].sequence, target) }
     if let near {
       offer(.change(from: near), runs.changeCount(known[near].sequence, target) * costs.change + rest)

@@ -18,10 +18,7 @@ final class RunPast {
   private let history: (any KeptHistory)?
   /// The kept list that states are wanted with.
   private let owner: KeyOwner?
-  private let recordsTouches: Bool
   private let counter: PastCounter
-  /// The tables that are wanted; nil for all.
-  private let names: Set<String>?
   private var runs: RunSet?
   /// Whether the runs may have the keys of that list, as far as is known.
   private var hasKeys: Bool
@@ -38,8 +35,6 @@ final class RunPast {
   ) {
     (self.store, self.folding, self.counter) = (store, folding, counter)
     owner = view.flatMap { KeyOwner($0.table, $0.definition) }
-    recordsTouches = folding.recordsTouches
-    names = folding.tableNames
     hasKeys = owner != nil
     guard store.mayReadHistory else {
       (history, runs) = (nil, nil)
@@ -86,10 +81,11 @@ final class RunPast {
     read { (runs) throws(StatePage.Damage) in
       if building == nil, step == nil {
         if let other {
-          step = try RunStep(runs, from: other, to: sequence, only: names)
+          step = try RunStep(runs, from: other, to: sequence, only: folding.tableNames)
         } else {
           building = try RunTables(
-            runs, at: sequence, recordsTouches: recordsTouches, only: names, store.log.options.runLimits,
+            runs, at: sequence, recordsTouches: folding.recordsTouches, only: folding.tableNames,
+            store.log.options.runLimits,
             on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
         }
       }
@@ -124,7 +120,7 @@ final class RunPast {
     let cache = store.projectors.pageCache
     let made = read { (_) throws(StatePage.Damage) -> Building? in
       try runs.unreadTables(
-        at: sequence, recordsTouches: recordsTouches, keeping: owner, cache, healing
+        at: sequence, recordsTouches: folding.recordsTouches, keeping: owner, cache, healing
       ).map { .done($0, head: runs.head) }
     }
     guard let made else { return .damaged }

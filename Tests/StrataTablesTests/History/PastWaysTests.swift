@@ -64,9 +64,20 @@ import Testing
     #expect(Self.ways(to: 1_200, known: [890], Self.runs()).cheapest == .known(0))
     let far = Self.ways(to: 1_200, known: [889], Self.runs())
     #expect(far.cheapest == .whole && far.target == 1_000 && far.begin(of: .whole) == 1_000)
+    // They count, too, where some rows of a state are changed first.
+    #expect(Self.ways(to: 1_010, known: [998], Self.runs()).cheapest == .known(0))
     // A saved state is one that is known.
     #expect(Self.ways(to: 1_200, known: [200, 1_100], Self.runs()).cheapest == .known(1))
     #expect(Self.ways(to: 100, Self.runs()).target == nil)
+  }
+
+  @Test func `an event that is replayed although the runs have it may cost more`() {
+    var ways = Self.ways(to: 200, known: [50], Self.runs(rows: 126, versions: 0))
+    ways.costs.repeated = 2
+    // Of 150 events the runs have 100.
+    #expect(ways.cheapest == .known(0))
+    ways.runs = Self.runs(rows: 124, versions: 0)
+    #expect(ways.cheapest == .whole)
   }
 
   @Test func `a single read takes what runs have, and replays only what they do not have`() {
