@@ -40,7 +40,7 @@ final class RunPast {
       (history, runs) = (nil, nil)
       return
     }
-    history = store.projector(folding.kept).history
+    history = store.kept(folding.kept).history
     runs = history?.runs()
     if let view { history?.keep(view.definition, of: view.table) }
     history?.start()
