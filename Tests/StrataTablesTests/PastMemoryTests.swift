@@ -156,7 +156,7 @@ internal import Testing
   {
     let past = try Past(keepsHistory: false, memory: 64 << 10, appends: 400)
     let store = past.store
-    let fold = PastFold(store, Self.documents)
+    let fold = PastReader(store, Self.documents)
     var written: UInt64 = 0
     var held: [(state: TableSet, rows: [String: UInt64])] = []
     for (index, moment) in past.moments.enumerated() {
@@ -180,7 +180,7 @@ internal import Testing
   @Test func `fault 119: a fold keeps to the bound again after its file gave way`() throws {
     let past = try Past(keepsHistory: false)
     let store = past.store
-    let fold = PastFold(store, Self.documents)
+    let fold = PastReader(store, Self.documents)
     for (index, moment) in past.moments.enumerated() {
       if index == 25 {
         #expect(fold.file.length > 0)
@@ -285,7 +285,7 @@ internal import Testing
       #expect(state["page"].count == Self.rowCount + 12)
       #expect(store.memory().pastByteCount <= Self.limit + Self.limit / 4)
     } else {
-      let fold = PastFold(store, Self.documents)
+      let fold = PastReader(store, Self.documents)
       let state = try fold.fold(at: store.head.sequence)
       // Before the state is complete.
       #expect(fold.file.length > 0 && store.memory().pastByteCount <= Self.limit + Self.limit / 4)
@@ -299,7 +299,7 @@ internal import Testing
     let store = past.store
     let memory = store.pastMemory
     func last() throws -> TableSet {
-      try PastFold(store, Self.documents).fold(at: past.moments.last!.sequence).state
+      try PastReader(store, Self.documents).fold(at: past.moments.last!.sequence).state
     }
     var state = try last()
     let file = try #require(
@@ -349,7 +349,7 @@ internal import Testing
     let disk = SimulatedDisk()
     let past = try Past(keepsHistory: false, memory: 64 << 10, on: disk)
     let store = past.store
-    let fold = PastFold(store, Self.documents)
+    let fold = PastReader(store, Self.documents)
     func state(at index: Int) throws -> [String: UInt64] {
       let state = try fold.fold(at: past.moments[index].sequence)
       fold.settle(state)

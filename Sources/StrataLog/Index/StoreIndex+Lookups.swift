@@ -93,17 +93,24 @@ extension StoreIndex {
   package func hasEvents(
     of stream: [UInt8], after sequence: UInt64, builds: Bool = true
   ) throws(StoreError) -> Bool {
+    try last(of: stream, after: sequence, builds: builds) != nil
+  }
+
+  /// The last visible event of a stream, if it is after a sequence. Asks no index of events that are all before that.
+  package func last(
+    of stream: [UInt8], after sequence: UInt64, builds: Bool = true
+  ) throws(StoreError) -> UInt64? {
     let visible = try markCaughtUp().sequence
     return try stream.lendBytes { (name) throws(StoreError) in
       let (tables, newest) = active.withLock { ($0, $0.places(of: name, through: visible)) }
-      if let last = newest?.sequences.last { return last > sequence }
-      var isThere = false
-      try searchClosed(below: tables, after: sequence, builds: builds) { index throws(StoreError) in
-        guard let last = try index.places(of: name)?.sequences.last else { return false }
-        isThere = last > sequence
-        return true
+      var last = newest?.sequences.last
+      if last == nil {
+        try searchClosed(below: tables, after: sequence, builds: builds) { index throws(StoreError) in
+          last = try index.places(of: name)?.sequences.last
+          return last != nil
+        }
       }
-      return isThere
+      return last.flatMap { $0 > sequence ? $0 : nil }
     }
   }
 

@@ -14,6 +14,9 @@ package enum Folding: Sendable {
   /// Whether a write of an equal document raises its row's revision.
   var recordsTouches: Bool { if case .touching = self { true } else { false } }
 
+  /// The folding whose saved states and history hold the tables of this one.
+  var kept: Folding { if case .documents = self { .documents(only: nil) } else { self } }
+
   /// The projection's name if its fold halts at an event that it cannot apply; nil if it goes on.
   var haltingName: String? {
     switch self {

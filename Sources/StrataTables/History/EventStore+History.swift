@@ -32,14 +32,14 @@ extension EventStore {
     keeping lists: [(table: String, definition: ViewDefinition)] = [],
     progress: ((StateProgress) -> Void)? = nil
   ) throws(StoreError) -> [HistoryCheckpoint] {
-    let documents = projector(.documents(only: nil))
+    let documents = kept(.documents(only: nil))
     for list in lists { documents.history?.keep(list.definition, of: list.table) }
     var made: [HistoryCheckpoint] = []
-    for projector in projectors.inUse {
-      guard let historian = projector.historian else { continue }
+    for (kept, _) in projectors.inUse {
+      guard let historian = kept.historian else { continue }
       let last = Int(clamping: log.mark.visible.sequence)
       try historian.recordBlocking(writesRest: true) { sequence in
-        if projector === documents { progress?(.events(Int(clamping: sequence), of: last)) }
+        if kept === documents { progress?(.events(Int(clamping: sequence), of: last)) }
       }
       let runs = historian.runs()?.runs ?? []
       made.append(
@@ -55,7 +55,7 @@ extension EventStore {
   package func listHistoriesBlocking(
     _ lists: [(table: String, definition: ViewDefinition)]
   ) -> [ListHistory] {
-    guard let history = projector(.documents(only: nil)).history else { return [] }
+    guard let history = kept(.documents(only: nil)).history else { return [] }
     let runs = history.runs()
     return lists.compactMap { list in
       KeyOwner(list.table, list.definition).flatMap { ListHistory($0, in: runs) }

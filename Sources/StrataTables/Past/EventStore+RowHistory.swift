@@ -179,85 +179,61 @@ private final class RowWalk: @unchecked Sendable {
   private let folding: Folding
   private let table: String
   private let id: String
-  private var past: RunPast?
-  /// The versions that the runs have, once they were looked for.
+  private var past: PastReader
+  /// The versions that the runs have, once they were looked for. Without runs, none after the end of the log.
   private var known: RunVersions?
-  /// The fold of what is before the runs.
-  private var front: Fold?
-  private var fold: Fold?
   private var last: UInt64 = 0
+  /// The fold of what is before the runs, and of what is after them.
+  private var front: Fold?
+  private var rest: Fold?
   private var versions: [RunRow] = []
   private var seen = SeenRow(nil)
-  /// Whether runs are of no use, because events were erased meanwhile.
-  private var isFromBegin = false
 
   init(_ store: EventStore, _ folding: Folding, _ table: String, _ id: String) {
     (self.store, self.folding, self.table, self.id) = (store, folding, table, id)
+    past = PastReader(store, folding)
   }
 
+  /// Goes on for a slice. Returns the versions once all are noted.
   func goOn(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
-    guard let fold = try begun(slice) else { return nil }
-    return try run(fold, through: last, slice) ? versions : nil
+    let known = try found()
+    if rest == nil {
+      if known.begin >= store.log.mark.logBegin {
+        let front = self.front ?? Fold(store.log, folding)
+        self.front = front
+        guard try run(front, through: known.begin, slice) else { return nil }
+      }
+      guard known.end < last else { return versions + known.versions }
+      guard let fold = try past.fold(at: known.end, slice) else { return nil }
+      versions += known.versions
+      seen = SeenRow(versions.last)
+      rest = fold
+    }
+    guard let rest, try run(rest, through: last, slice) else { return nil }
+    return versions
   }
 
-  /// Folds on, and notes the versions. False if the slice ended first, or the walk begins again.
+  private func found() throws(StoreError) -> RunVersions {
+    if let known { return known }
+    try store.log.refresh()
+    last = store.log.mark.visible.sequence
+    let known = try past.versions(of: id, in: table) ?? RunVersions(begin: last, end: last)
+    self.known = known
+    return known
+  }
+
+  /// Folds on, and notes the versions. False if the slice ended first, or the walk begins again, because events were
+  /// erased meanwhile.
   private func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
     let run = try fold.runByEvent(through: last, slice) { _, stamp, _, state in
       if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
       return true
     }
-    switch run {
-    case .paused: return false
-    case .done: return true
-    case .erased:
-      isFromBegin = true
-      beginAgain()
-      return false
+    if case .erased = run {
+      (known, front, rest, versions, seen) = (nil, nil, nil, [], SeenRow(nil))
+      past = PastReader(store, folding)
     }
-  }
-
-  private func beginAgain() { (front, fold, versions, seen) = (nil, nil, [], SeenRow(nil)) }
-
-  private func begun(_ slice: TimeSlice) throws(StoreError) -> Fold? {
-    if let fold { return fold }
-    try store.log.refresh()
-    last = store.log.mark.visible.sequence
-    let past = self.past ?? RunPast(store, folding)
-    self.past = past
-    if known == nil, !isFromBegin { known = past.versions(id, of: table) }
-    var fold = Fold(store.log, folding)
-    if !isFromBegin, let known {
-      guard try hasNotedFront(known, slice) else { return nil }
-      if known.end >= last { return finished(known.versions) }
-      switch past.tables(at: known.end, slice) {
-      case .done(let tables, let head):
-        fold = Fold(store.log, folding, from: tables, headAtBegin: head)
-        versions += known.versions
-      case .paused: return nil
-      case .damaged: beginAgain()
-      }
-    } else {
-      beginAgain()
-    }
-    seen = SeenRow(versions.last)
-    self.fold = fold
-    return fold
-  }
-
-  /// Whether the versions are noted that are older than the runs. False if the slice ended first.
-  private func hasNotedFront(_ known: RunVersions, _ slice: TimeSlice) throws(StoreError) -> Bool {
-    guard known.begin >= store.log.mark.logBegin else { return true }
-    let front = self.front ?? Fold(store.log, folding)
-    self.front = front
-    return try run(front, through: known.begin, slice)
-  }
-
-  /// A fold with nothing to do: the runs have everything.
-  private func finished(_ known: [RunRow]) -> Fold {
-    versions += known
-    last = 0
-    let fold = Fold(store.log, folding)
-    self.fold = fold
-    return fold
+    if case .done = run { return true }
+    return false
   }
 }

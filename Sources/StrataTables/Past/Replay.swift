@@ -11,7 +11,7 @@ final class Replay: @unchecked Sendable {
   private let store: EventStore
   private let points: [LogPoint]
   private let view: (table: String, definition: ViewDefinition)?
-  private let past: PastFold
+  private let past: PastReader
   private let findsChains: Bool
   /// The sequences of the points, once they have been looked up.
   private var sequences: [UInt64]?
@@ -30,7 +30,7 @@ final class Replay: @unchecked Sendable {
     self.points = points
     self.view = view
     self.findsChains = findsChains
-    past = PastFold(store, folding, view: view, counting: counter)
+    past = PastReader(store, folding, view: view, counting: counter)
   }
 
   /// The bytes of the log that were read for the states so far.

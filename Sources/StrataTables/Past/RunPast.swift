@@ -18,11 +18,10 @@ final class RunPast {
   private let history: (any KeptHistory)?
   /// The kept list that states are wanted with.
   private let owner: KeyOwner?
-  private let recordsTouches: Bool
   private let counter: PastCounter
-  /// The tables that are wanted; nil for all.
-  private let names: Set<String>?
   private var runs: RunSet?
+  /// Whether the runs may have the keys of that list, as far as is known.
+  private var hasKeys: Bool
   /// The state that is being made, whole or from another one.
   private var building: RunTables?
   private var step: RunStep?
@@ -36,66 +35,75 @@ final class RunPast {
   ) {
     (self.store, self.folding, self.counter) = (store, folding, counter)
     owner = view.flatMap { KeyOwner($0.table, $0.definition) }
-    recordsTouches = folding.recordsTouches
-    names = folding.tableNames
+    hasKeys = owner != nil
     guard store.mayReadHistory else {
       (history, runs) = (nil, nil)
       return
     }
-    history = store.projector(folding.kept).history
+    history = store.kept(folding.kept).history
     runs = history?.runs()
     if let view { history?.keep(view.definition, of: view.table) }
     history?.start()
   }
 
-  /// Takes the events after the runs into account, up to a sequence, for a kept list: its past states are read from runs,
-  /// and folding an event into one reads the pages that it changes.
-  func extend(through sequence: UInt64) {
-    guard owner != nil, building == nil, step == nil, sequence > runs?.end ?? 0 else { return }
-    guard let longer = history?.runs(through: sequence) else { return }
-    // What was erased in them is in states that were made from those before.
-    if let runs, runs.erasures != longer.erasures { return }
-    runs = longer
+  /// Looks for the runs as they are now. For a kept list they have the events after them, too, up to a sequence: its past
+  /// states are read from runs, and folding an event into one reads the pages that it changes.
+  func look(through sequence: UInt64) {
+    guard building == nil, step == nil else { return }
+    runs = owner == nil ? history?.runs() : history?.runs(through: sequence)
+    hasKeys = owner != nil
   }
 
-  /// The end of the last run at or before a sequence, or the sequence itself if a run has it; nil if there is none.
-  func last(through sequence: UInt64) -> UInt64? {
-    guard let runs, sequence > runs.begin else { return nil }
-    return min(sequence, runs.end)
-  }
+  /// The last event that the runs have; 0 if there are none.
+  var end: UInt64 { runs?.end ?? 0 }
 
-  var hasRuns: Bool { runs != nil }
+  /// What the choice among the ways to a state is to know; nil if there are no runs.
+  var ways: PastWays.Runs? {
+    guard let runs else { return nil }
+    return PastWays.Runs(
+      begin: runs.begin, end: runs.end, head: runs.head, hasKeys: hasKeys,
+      size: { sequence in
+        let read = runs.runs(holding: sequence)
+        let versions = read.reduce(0) { $0 + Double($1.root.versionCount) }
+        return (versions, Double(read.map(\.root.rowCount).max() ?? 0))
+      },
+      changeCount: { runs.changeCount(between: $0, and: $1) })
+  }
 
   func covers(_ sequence: UInt64) -> Bool { runs?.covers(sequence) ?? false }
 
-  /// Whether an event is the last one that the runs have.
-  func ends(at sequence: UInt64) -> Bool { runs?.end == sequence }
-
-  /// The state after an event that the runs have, built in slices.
-  func tables(at sequence: UInt64, _ slice: TimeSlice?) -> Building {
+  /// The state after an event that the runs have, built in slices: whole, or from a state before or after it with the
+  /// views that that one has, where only the rows that differ are read. A call that goes on with what was begun may leave
+  /// the other state out.
+  ///
+  /// - Parameter other: a state that the runs have; nil to build the state whole.
+  func tables(at sequence: UInt64, from other: TableSet? = nil, _ slice: TimeSlice? = nil) -> Building {
     read { (runs) throws(StatePage.Damage) in
-      let building: RunTables
-      if let known = self.building {
-        building = known
-      } else {
-        building = try RunTables(
-          runs, at: sequence, recordsTouches: recordsTouches, only: names, store.log.options.runLimits,
-          on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
+      if building == nil, step == nil {
+        if let other {
+          step = try RunStep(runs, from: other, to: sequence, only: folding.tableNames)
+        } else {
+          building = try RunTables(
+            runs, at: sequence, recordsTouches: folding.recordsTouches, only: folding.tableNames,
+            store.log.options.runLimits,
+            on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
+        }
       }
-      self.building = building
-      guard let tables = try building.goOn(slice) else { return .paused }
-      self.building = nil
+      let made = if let step { try step.goOn(slice) } else { try building?.goOn(slice) }
+      guard let tables = made else { return .paused }
+      (building, step) = (nil, nil)
       return .done(tables, head: runs.head)
     } ?? .damaged
   }
 
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
-  /// at. Nil if the list is not kept, or not in all runs by now, and where a state that was begun is to be made first.
+  /// at. Nil if the list is not kept, or not in all runs by now.
   /// O(sections + pages of keys).
   func tablesUnread(at sequence: UInt64) -> Building? {
-    guard building == nil, step == nil, let owner, let history, runs != nil,
-      let name = StateName(folding.kept)
-    else { return nil }
+    guard let owner, let history, runs != nil, let name = StateName(folding.kept) else {
+      hasKeys = false
+      return nil
+    }
     // Everything that reads a page of the state later holds the runs with their files open.
     guard let runs = read({ (runs) throws(StatePage.Damage) in try runs.held(at: sequence) }) else {
       return .damaged
@@ -112,31 +120,12 @@ final class RunPast {
     let cache = store.projectors.pageCache
     let made = read { (_) throws(StatePage.Damage) -> Building? in
       try runs.unreadTables(
-        at: sequence, recordsTouches: recordsTouches, keeping: owner, cache, healing
+        at: sequence, recordsTouches: folding.recordsTouches, keeping: owner, cache, healing
       ).map { .done($0, head: runs.head) }
     }
     guard let made else { return .damaged }
+    hasKeys = made != nil
     return made
-  }
-
-  /// The same from a state before or after it, with the views that that one has: only the rows that differ are read. A
-  /// call that goes on with what was begun may name another way to it.
-  ///
-  /// - Parameter other: a state that the runs have; nil to build the state whole.
-  func tables(at sequence: UInt64, from other: TableSet?, _ slice: TimeSlice?) -> Building {
-    guard building == nil, let other else { return tables(at: sequence, slice) }
-    return read { (runs) throws(StatePage.Damage) in
-      let step: RunStep
-      if let known = self.step {
-        step = known
-      } else {
-        step = try RunStep(runs, from: other, to: sequence, only: names)
-      }
-      self.step = step
-      guard let tables = try step.goOn(slice) else { return .paused }
-      self.step = nil
-      return .done(tables, head: runs.head)
-    } ?? .damaged
   }
 
   /// The bytes of rows that were read for a state which is still to be completed.
@@ -179,45 +168,6 @@ final class RunPast {
   }
 }
 
-// MARK: Costs
-
-/// What the ways to a state cost, as the number of events that are replayed in the same time. `stratabench past` prints
-/// what they take.
-package struct PastCosts: Sendable {
-  /// A row that differs: it is looked up in the runs, and changed in the tables and their views.
-  package var change = 3.5
-  /// A version in the runs that a whole state is built from.
-  package var version = 0.05
-  /// A row that is put into the tables and views of a whole state, and compared with the row of another one.
-  package var row = 1.3
-  /// A state of which only what is looked at is read. It takes as long as many more events, but each event that is folded
-  /// into such a state reads the pages that it changes.
-  package var unread = 32.0
-
-  package init() {}
-}
-
-extension RunPast {
-  /// What it costs to make the state after an event that the runs have from another one that they have.
-  func cost(of sequence: UInt64, from other: TableSet, _ costs: PastCosts = PastCosts()) -> Double {
-    guard let runs else { return .infinity }
-    return runs.changeCount(between: other.sequence, and: sequence) * costs.change
-  }
-
-  /// What it costs to build the state whole.
-  func cost(ofWhole sequence: UInt64, _ costs: PastCosts = PastCosts()) -> Double {
-    guard let runs else { return .infinity }
-    let read = runs.runs(holding: sequence)
-    let versions = read.reduce(0) { $0 + Double($1.root.versionCount) }
-    return versions * costs.version + Double(read.map(\.root.rowCount).max() ?? 0) * costs.row
-  }
-
-  /// Whether a state is made from another one sooner than whole.
-  func isNear(_ other: TableSet, _ sequence: UInt64) -> Bool {
-    covers(other.sequence) && cost(of: sequence, from: other) <= cost(ofWhole: sequence)
-  }
-}
-
 /// A version of one row, from a run or from the log.
 struct RunRow: Sendable {
   /// Nil if the row was never there.
@@ -252,9 +202,6 @@ extension EventStore {
 }
 
 extension Folding {
-  /// The folding whose history holds the tables of this one.
-  var kept: Folding { if case .documents = self { .documents(only: nil) } else { self } }
-
   /// The tables that are folded; nil for all.
   var tableNames: Set<String>? {
     switch self {

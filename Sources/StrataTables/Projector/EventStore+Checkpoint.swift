@@ -42,12 +42,12 @@ extension EventStore {
   /// Saves states as `checkpointBlocking()` does.
   ///
   /// - Parameters:
-  ///   - kept: a list of a table of the documents that is saved with it.
+  ///   - list: one of a table of the documents that is saved with it.
   ///   - dropped: the name of a saved list of a table of the documents that is given up.
   ///   - progress: called from time to time while the documents' tables are folded and the kept list is built.
   @discardableResult
   package func checkpointBlocking(
-    keeping kept: (table: String, definition: ViewDefinition)?,
+    keeping list: (table: String, definition: ViewDefinition)?,
     dropping dropped: (table: String, name: String)? = nil,
     progress: ((StateProgress) -> Void)? = nil
   ) throws(StoreError) -> [StateCheckpoint] {
@@ -55,13 +55,14 @@ extension EventStore {
     let documents = projector(.documents(only: nil))
     var made: [StateCheckpoint] = []
     var halt: StoreError?
-    for projector in projectors.inUse {
-      guard let name = projector.checkpoints?.projectionName else { continue }
+    for (kept, _) in projectors.inUse {
+      guard let name = kept.checkpoints?.projectionName else { continue }
+      let projector = projector(kept.folding)
       let isOfDocuments = projector === documents
       let written: Checkpoints.Written?
       do throws(StoreError) {
         written = try projector.save(
-          isForced: true, keeping: isOfDocuments ? kept : nil, dropping: isOfDocuments ? dropped : nil,
+          isForced: true, keeping: isOfDocuments ? list : nil, dropping: isOfDocuments ? dropped : nil,
           progress: isOfDocuments ? progress : nil)
       } catch {
         guard error.reason == .halted else { throw error }

@@ -65,22 +65,23 @@ extension EventStore {
   /// name. Folds and reads nothing.
   public var projections: [ProjectionStatus] {
     let head = log.mark.sequence
-    let found = projectors.inUse.compactMap { projector -> ProjectionStatus? in
-      let checkpoints = projector.checkpoints
-      guard let name = checkpoints?.projectionName ?? projector.historian?.name.name else { return nil }
-      let sequence = projector.published.sequence
+    let found = projectors.inUse.compactMap { kept, projector -> ProjectionStatus? in
+      let (checkpoints, history) = (kept.checkpoints, kept.history)
+      guard let name = checkpoints?.projectionName ?? kept.historian?.name.name else { return nil }
+      let sequence = projector?.published.sequence ?? log.mark.logBegin - 1
+      let origin = projector?.state.withLock { $0.origin }
       let (loaded, faults) = (checkpoints?.loaded, checkpoints?.faults)
       return ProjectionStatus(
         name: name, sequence: sequence, lag: head - min(head, sequence),
         savedSequence: checkpoints?.savedSequence, savedByteCount: checkpoints?.bytesWritten ?? 0,
-        isBeingCompared: projector.state.withLock { $0.origin.confirmation != nil },
-        isVersionNotRaised: projector.state.withLock { $0.origin.isVersionNotRaised },
+        isBeingCompared: origin?.confirmation != nil,
+        isVersionNotRaised: origin?.isVersionNotRaised ?? false,
         saveError: checkpoints?.failure, pagesRead: loaded?.pages ?? 0, pageByteCount: loaded?.bytes ?? 0,
         pagesLost: faults?.count ?? 0, lastLoss: faults?.last,
-        historySequence: projector.history?.end ?? 0,
-        historyFirstSequence: projector.history?.firstSequence, historyError: projector.history?.failure,
-        historyLists: (projector.history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) },
-        listsBehind: projector.listsBehind.sorted {
+        historySequence: history?.end ?? 0,
+        historyFirstSequence: history?.firstSequence, historyError: history?.failure,
+        historyLists: (history?.lists ?? []).sorted { ($0.table, $0.name) < ($1.table, $1.name) },
+        listsBehind: (projector?.listsBehind ?? []).sorted {
           ($0.table, $0.name ?? "", $0.sequence) < ($1.table, $1.name ?? "", $1.sequence)
         })
     }

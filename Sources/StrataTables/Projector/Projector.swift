@@ -1,7 +1,6 @@
 // One fold per projection, shared by all readers of its tables.
 
-package import StrataBase
-package import StrataEvents
+internal import StrataBase
 package import StrataLog
 
 /// Keeps the newest state of a projection, and folds further when a caller requests a later state.
@@ -114,29 +113,18 @@ package final class Projector: Sendable {
   }
 
   let log: Log
-  let folding: Folding
   let state: Gate<State>
-  /// The states on disk; nil if they are not kept.
-  let checkpoints: Checkpoints?
-  /// Keeps the history; nil if this process keeps none.
-  let historian: Historian?
-  /// Finds the history that another process keeps; nil if this one writes.
-  let reading: HistoryReader?
+  let kept: KeptProjection
   let threads: FairThreads
 
-  /// - Parameter cache: keeps leaves of saved states in memory; nil for one of its own.
-  package init(
-    _ log: Log, _ folding: Folding, on threads: FairThreads = StoreMachine.process.folds,
-    cache: PageCache? = nil
-  ) {
-    self.log = log
-    self.folding = folding
-    self.threads = threads
-    checkpoints = Checkpoints(log, folding, cache)
-    historian = Historian(log, folding, checkpoints)
-    reading = HistoryReader(log, folding)
+  package convenience init(_ log: Log, _ folding: Folding) {
+    self.init(log, KeptProjection(log, folding, nil), on: StoreMachine.process.folds)
+  }
+
+  init(_ log: Log, _ kept: KeptProjection, on threads: FairThreads) {
+    (self.log, self.kept, self.threads) = (log, kept, threads)
     let begin = log.mark.logBegin - 1
-    let tables = TableSet(sequence: begin, recordsTouches: folding.recordsTouches)
+    let tables = TableSet(sequence: begin, recordsTouches: kept.folding.recordsTouches)
     state = Gate(
       State(
         published: tables, folded: Folded(tables: tables, head: begin), exclusive: Exclusive(log.options)))
@@ -145,8 +133,9 @@ package final class Projector: Sendable {
   /// Not for a thread that returns from `run` before it knows that this is still its own.
   var exclusive: Exclusive { state.withLock { $0.exclusive } }
 
-  /// What reads of the past use; nil if there can be no history.
-  var history: (any KeptHistory)? { historian ?? reading }
+  var folding: Folding { kept.folding }
+  var checkpoints: Checkpoints? { kept.checkpoints }
+  var historian: Historian? { kept.historian }
 
   /// The newest state that was published; it may lag behind the log.
   package var published: TableSet { state.withLock { $0.published } }
@@ -171,7 +160,7 @@ package final class Projector: Sendable {
       state.unused.remove(key)
       if let kept = definition.kept { state.keptViews.noteLease(key, kept) }
     }
-    if definition.kept != nil { history?.keep(definition, of: table) }
+    if definition.kept != nil { kept.history?.keep(definition, of: table) }
     return ViewLease(table: table, definition: definition, projector: self)
   }
 
@@ -416,57 +405,4 @@ package final class ViewLease: Sendable {
   }
 
   deinit { projector.release(self) }
-}
-
-/// The projectors of one store.
-final class Projectors: StoreAttachment, Sendable {
-  private let all = Lock<[FoldingIdentity: Projector]>([:])
-  private let threads: FairThreads
-  /// The leaves of all saved states of the store; nil if none are saved.
-  let cache: PageCache?
-  /// The same leaves with those of past states.
-  let pageCache: PageCache
-
-  init(on threads: FairThreads, _ options: StoreOptions) {
-    self.threads = threads
-    pageCache = PageCache(limit: options.pageCacheSize)
-    cache = options.savesStates ? pageCache : nil
-  }
-
-  func projector(_ log: Log, _ folding: Folding) -> Projector {
-    all.withLock { all in
-      let identity = FoldingIdentity(folding)
-      if let projector = all[identity] { return projector }
-      let projector = Projector(log, folding, on: threads, cache: cache)
-      all[identity] = projector
-      return projector
-    }
-  }
-
-  /// Those that were asked for, in no particular order.
-  var inUse: [Projector] { all.withLock { Array($0.values) } }
-
-  func storeWillClose() -> @Sendable () -> Void {
-    // What cannot be saved is folded again by the next open.
-    let ended = inUse
-    let histories = ended.compactMap(\.history)
-    for projector in ended {
-      projector.history?.stop()
-      projector.endConfirmation()
-      _ = try? projector.save()
-      projector.checkpoints?.leaveHome()
-    }
-    return { for history in histories { history.mayGoOn() } }
-  }
-}
-
-extension EventStore {
-  /// The projector of a projection, the same one on every call.
-  package func projector(_ folding: Folding) -> Projector { projectors.projector(log, folding) }
-
-  /// The projectors of the projections that were asked for.
-  var projectors: Projectors {
-    let (threads, options) = (machine.folds, log.options)
-    return attachment { Projectors(on: threads, options) }
-  }
 }

@@ -34,7 +34,7 @@ public struct StoreMemory: Sendable, Equatable {
 extension EventStore {
   /// The memory that the tables take that this object was asked for. O(pages in memory); reads nothing from disk.
   public func memory() -> StoreMemory {
-    let newest = projectors.inUse.flatMap { $0.published.trees }
+    let newest = projectors.inUse.flatMap { $0.projector?.published.trees ?? [] }
     let held = heldVersions.all
     let (cache, past) = (projectors.pageCache, pastMemory)
     let counted = cache.statistics

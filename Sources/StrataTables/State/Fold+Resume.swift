@@ -7,21 +7,11 @@ extension Fold {
   /// first event. A fold of some tables may begin with the state of all of them, in which other tables then stay as they
   /// were. O(bytes of the state). Blocks.
   package static func resuming(_ log: Log, _ folding: Folding, through last: UInt64 = .max) -> Fold {
-    resuming(log, folding, through: last, nil)
-  }
-
-  /// - Parameter cache: keeps the leaves of the state that are read; nil for one of its own.
-  static func resuming(_ log: Log, _ folding: Folding, through last: UInt64, _ cache: PageCache?) -> Fold {
-    guard let restored = Checkpoints(log, folding.saved, cache)?.restore(through: last) else {
+    guard let restored = Checkpoints(log, folding.kept)?.restore(through: last) else {
       return Fold(log, folding)
     }
     return Fold(log, folding, from: restored.tables, headAtBegin: restored.head)
   }
-}
-
-extension Folding {
-  /// The folding whose states on disk hold the tables of this one.
-  fileprivate var saved: Folding { if case .documents = self { .documents(only: nil) } else { self } }
 }
 
 extension TableSet {

@@ -53,7 +53,7 @@ private struct DimReading: Codable, Identifiable, Sendable {
     _ sequence: UInt64, _ store: EventStore, _ rows: RowTable<DimReading>, _ definition: ViewDefinition
   ) -> View? {
     let past = RunPast(store, rows.folding, view: (rows.name, definition))
-    past.extend(through: sequence)
+    past.look(through: sequence)
     guard past.covers(sequence), case .done(var state, _) = past.tablesUnread(at: sequence) else {
       return nil
     }

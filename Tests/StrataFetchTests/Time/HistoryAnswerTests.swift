@@ -311,7 +311,7 @@ internal import Testing
         }
         // `all(where:at:)` counts nothing. This is how it makes the state that it reads.
         for (table, isHistory) in zip(tables, [true, false]) {
-          let past = PastFold(table.table.store, table.table.folding)
+          let past = PastReader(table.table.store, table.table.folding)
           _ = try past.fold(at: sequence)
           let counts = past.counts
           #expect(counts.states == 1 && counts.fromHistory == (isHistory && sequence > 0 ? 1 : 0), "\(what)")

@@ -172,7 +172,7 @@ internal import Testing
         #expect(try past.state(at: sequence).sequence == sequence)
         #expect(!past.kept.isEmpty && past.kept.count <= PastStates.keptCountMax)
         #expect(past.kept.count == 1 || past.keptSize <= keptSizeMax)
-        let trees = past.kept.flatMap(\.state.trees)
+        let trees = past.kept.flatMap(\.trees)
         #expect(past.keptSize == Tree.statistics(of: trees).bytesAllocated)
       }
       if keptSizeMax == 0 { #expect(past.kept.count == 1) }

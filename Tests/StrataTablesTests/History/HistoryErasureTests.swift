@@ -225,7 +225,7 @@ internal import Testing
     let historian = try #require(store.projector(StateStore.documents).historian)
     try historian.recordBlocking()
     let end = try #require(historian.runs()).end
-    let folded = PastFold(store, StateStore.documents)
+    let folded = PastReader(store, StateStore.documents)
     _ = try folded.fold(at: end)
     #expect(folded.counts == PastCounts(states: 1, fromHistory: 1))
     try store.eraseBlocking(Secret.erasure)

@@ -53,7 +53,7 @@ final class HistoryPair: @unchecked Sendable {
     return ("b", definition)
   }
 
-  var history: HistoryReader { reader.projector(folding).reading! }
+  var history: HistoryReader { reader.kept(folding).reading! }
 
   /// The numbers of the runs that the writer has.
   var runNumbers: Set<UInt32> {

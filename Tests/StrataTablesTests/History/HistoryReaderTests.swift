@@ -332,7 +332,7 @@ internal import Testing
         for access in [EventStore.Access.readOnly, .readWrite] {
           let what = "run \(runs.count), \(access), without \(path)"
           let store = try StateStore.open(disk, access, options: options)
-          let history = try #require(store.projector(folding).history)
+          let history = try #require(store.kept(folding).history)
           #expect(history.runs() == nil, "\(what)")
           let sequences = (0..<3).map { _ in UInt64.random(in: 0...store.head.sequence, using: &random) }
           let states = try store.statesBlocking(at: sequences.map { .sequence($0) }, folding)

@@ -176,6 +176,34 @@ internal import Testing
     try await store.close()
   }
 
+  @Test func `a read of the past makes nothing that folds the newest state, and has a status`()
+    async throws
+  {
+    let disk = SimulatedDisk()
+    var options = StateStore.options()
+    options.history = .all
+    let writer = try StateStore.open(disk, options: options)
+    for number in 0..<100 { try writer.put("\(number % 10)", ["n": .int(Int64(number))]) }
+    try writer.kept(StateStore.documents).historian!.recordBlocking(writesRest: true)
+    let reader = try StateStore.open(disk, .readOnly, options: options)
+    for store in [writer, reader] {
+      let documents = store.documents("a")
+      #expect(try await documents["3", at: .sequence(14)]?.fields["n"] == 13)
+      #expect(try await documents.history(of: "3").count == 10)
+      #expect(try store.statesBlocking(at: [.sequence(50)], StateStore.documents)[0].rowCount == 10)
+      let states = PastStates(
+        store, StateStore.documents, view: ("a", StateKeptViewTests.definition(nil)))
+      #expect(try states.state(at: 40).rowCount == 10 && states.counts.fromHistory == 1)
+      #expect(store.projectors.inUse.count == 1 && store.projectors.inUse[0].projector == nil)
+      let status = try #require(store.projections.first)
+      #expect(status.name == "$documents" && status.sequence == 0 && status.historySequence == 100)
+      #expect(try await documents.all().count == 10)
+      #expect(store.projectors.inUse[0].projector != nil && store.projections.count == 1)
+    }
+    try writer.closeBlocking()
+    try reader.closeBlocking()
+  }
+
   @Test func `a reader keeps no history`() throws {
     let disk = SimulatedDisk()
     var options = StateStore.options()

@@ -84,7 +84,7 @@ internal import Testing
     _ view: (table: String, definition: ViewDefinition), _ counter: PastCounter = PastCounter()
   ) throws -> TableSet? {
     let past = RunPast(store, folding, view: view, counter)
-    past.extend(through: sequence)
+    past.look(through: sequence)
     guard past.covers(sequence), case .done(var state, _) = past.tablesUnread(at: sequence) else {
       return nil
     }

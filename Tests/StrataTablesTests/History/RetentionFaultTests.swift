@@ -117,7 +117,7 @@ internal import Testing
         let disk = SimulatedDisk()
         let writer = try Writer(disk, seed: seed)
         let reader = try StateStore.open(disk, .readOnly, options: StateStore.options())
-        let history = try #require(reader.projector(Self.folding).reading)
+        let history = try #require(reader.kept(Self.folding).reading)
         let begin = try #require(writer.store.projector(Self.folding).historian!.runs()).begin
         // Every other time it knows the runs that go.
         let held = number % 2 == 0 ? history.runs() : nil
@@ -162,7 +162,7 @@ internal import Testing
       manifest.runs.removeFirst(first)
       disk.replace(path, manifest.encoded())
       let reader = try StateStore.open(disk, .readOnly, options: StateStore.options())
-      #expect(reader.projector(Self.folding).reading?.runs() == nil, "from run \(first) on")
+      #expect(reader.kept(Self.folding).reading?.runs() == nil, "from run \(first) on")
       let again = try StateStore.open(disk, options: options)
       let historian = again.projector(Self.folding).historian!
       #expect(historian.runs() == nil, "from run \(first) on")

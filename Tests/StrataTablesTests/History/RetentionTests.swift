@@ -277,7 +277,7 @@ internal import Testing
     #expect(try past.record()?.begin == first.begin)
     // Another process reads it meanwhile.
     let reader = try StateStore.open(past.disk, .readOnly, options: StateStore.options())
-    #expect(reader.projector(StateStore.documents).reading?.runs()?.begin == first.begin)
+    #expect(reader.kept(StateStore.documents).reading?.runs()?.begin == first.begin)
     #expect(reader.projections.map(\.historyFirstSequence) == [first.begin + 1])
     // All is asked for.
     try past.restart(.all)
@@ -285,7 +285,7 @@ internal import Testing
     let whole = try #require(try past.record())
     #expect(whole.begin == 0 && whole.end > 80)
     #expect(try HistoryStore.difference(whole, past.store, past.folding) == nil)
-    #expect(reader.projector(StateStore.documents).reading?.runs()?.begin == 0)
+    #expect(reader.kept(StateStore.documents).reading?.runs()?.begin == 0)
     // Less is asked for, of a log to which nothing is added.
     try past.restart(.last(nanoseconds: 15 * second, bytes: nil))
     let less = try #require(try past.record())

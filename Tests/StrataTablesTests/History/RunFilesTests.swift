@@ -137,7 +137,7 @@ internal import Testing
       for _ in 0..<12 { try events.append(to: writer) }
       try historian.recordBlocking()
       let reader = try StateStore.open(disk, .readOnly, options: options)
-      let history = try #require(reader.projector(folding).reading)
+      let history = try #require(reader.kept(folding).reading)
       let past = PastStates(reader, folding, view: ("b", definition))
       for step in 0..<3 {
         guard let set = history.runs() else { continue }
@@ -246,7 +246,7 @@ internal import Testing
     let reader = try StateStore.open(disk, .readOnly, options: options)
     let expected = try HistoryStore.replayed(writer, folding)
     for store in [writer, reader] {
-      let history = try #require(store.projector(folding).history)
+      let history = try #require(store.kept(folding).history)
       let before = try #require(history.runs())
       #expect(before.runs.count > 2)
       for isRefused in [false, true, false] {
@@ -335,7 +335,7 @@ internal import Testing
     let set = try #require(writer.projector(folding).historian?.runs())
     let expected = try HistoryStore.replayed(writer, folding)
     let reader = try StateStore.open(disk, .readOnly, options: Self.manyRunsOptions())
-    let history = try #require(reader.projector(folding).history)
+    let history = try #require(reader.kept(folding).history)
     disk.onOperation { call in
       guard call.operation == .open, call.path.hasSuffix(StoreLayout.runSuffix) else { return .proceed }
       return .fail(SystemErrorCode.tooManyOpenFiles)

@@ -67,8 +67,9 @@ final class ListReplay {
   let opened: OpenedStore
   let query: ListQuery
   let table: String
-  let fold: Fold
-  private let past: PastFold
+  /// The fold with the state at the point that was last requested.
+  private(set) var fold: Fold
+  private let past: PastReader
   /// Whether the table may be created later.
   private let mayLackTable: Bool
 
@@ -85,7 +86,7 @@ final class ListReplay {
     table = try query.table ?? StoreTables(opened: opened).only()
     mayLackTable = isFollowing && query.table != nil
     let isOfKept = isFollowing && query.list.definition.kept != nil
-    past = PastFold(
+    past = PastReader(
       opened.store, .documents(only: isOfKept ? [table, KeptList.category] : [table]),
       view: (table, query.list.definition))
     do throws(StoreError) { fold = try past.fold(at: first) } catch { throw opened.failure(error) }
@@ -102,7 +103,7 @@ final class ListReplay {
 
   /// Folds up to a sequence, and maintains the list's view from then on.
   private func run(through sequence: UInt64) throws {
-    do throws(StoreError) { _ = try past.fold(at: sequence) } catch { throw opened.failure(error) }
+    do throws(StoreError) { fold = try past.fold(at: sequence) } catch { throw opened.failure(error) }
     guard fold.state.sequence == sequence else {
       try opened.throwDamage()
       throw opened.failure(.closed)

@@ -20,11 +20,11 @@ struct TableState {
 final class TableReplay {
   let opened: OpenedStore
   let table: String
-  private let past: PastFold
+  private let past: PastReader
 
   init(_ opened: OpenedStore, table: String) {
     (self.opened, self.table) = (opened, table)
-    past = PastFold(opened.store, .documents(only: [table]))
+    past = PastReader(opened.store, .documents(only: [table]))
   }
 
   /// The table at a point. Points must be requested in the order of the log.

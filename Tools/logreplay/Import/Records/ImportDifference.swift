@@ -9,12 +9,12 @@ internal import StrataTables
 /// Sent to the thread that reads, which is the only one that uses it then.
 final class ImportDifference: @unchecked Sendable {
   /// Keeps what the rows are read from.
-  private let past: PastFold
+  private let past: PastReader
   private let rows: Table
 
   /// Folds the table, or takes what is saved of it. Blocks.
   init(_ store: EventStore, table: String) throws(CommandFailure) {
-    past = PastFold(store, .documents(only: [table]))
+    past = PastReader(store, .documents(only: [table]))
     do throws(StoreError) { rows = try past.fold(at: store.head.sequence).state[table] } catch {
       throw CommandFailure(error)
     }

@@ -138,7 +138,7 @@ final class ImportSync {
       return plan
     }
     // Holds what the rows are read from.
-    let past = PastFold(store, .documents(only: [name]))
+    let past = PastReader(store, .documents(only: [name]))
     let state: TableSet
     do throws(StoreError) {
       let head = store.head.sequence
