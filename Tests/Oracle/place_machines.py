@@ -156,6 +156,11 @@ class Machine(threading.Thread):
         # It may be interrupted before it can say so itself.
         check(code in (0, 130, -signal.SIGINT, KILLED, *UNKNOWN), f"{shown(words)} ended with {code}, see {self.log.name}")
         if self.order:
+            # Its folder is no store before the first copy is whole.
+            if self.part() is None:
+                code, _ = self.command("replicate", self.url(), self.store, "--within", "20s", allowed=(0, *UNKNOWN))
+                if code != 0:
+                    return
             self.order, self.role = None, "takes over"
         elif code != 130:
             self.world.ending.wait(self.chance.uniform(0.1, 1))
