@@ -220,6 +220,28 @@ internal import Testing
     try writer.store.closeBlocking()
   }
 
+  @Test func `a manifest that a power cut took away is not believed any more`() throws {
+    let carrier = MemoryCarrier()
+    let writer = try Writer(carrier)
+    try writer.addSegment(2)
+    let reader = CarrierLog(carrier, of: writer.store.log.storeID)
+    let lost = try #require(try reader.manifest())
+    #expect(lost.number == 1 && lost.firstObject == 1)
+    // What others put under its number says that objects are removed.
+    try carrier.removeFiles(["\(SegmentName(1).digits)"], in: "manifest")
+    writer.segments = try #require(SegmentShipping(writer.store.log, carrier, as: writer.member))
+    for _ in 0..<2 {
+      try writer.store.appendBlocking([ShippingTests.event(7)])
+      try writer.ship()
+      _ = try writer.store.log.seal()
+    }
+    try writer.putSegments()
+    #expect(try writer.manifest?.number == 1 && writer.manifest?.firstObject ?? 0 > 1)
+    #expect(try reader.lastNumber() == carrier.extent().last)
+    #expect(try reader.manifest() == writer.manifest)
+    try writer.store.closeBlocking()
+  }
+
   @Test func `a copying of segments that is interrupted goes on, and nothing of it is a store before`() throws
   {
     let carrier = MemoryCarrier()

@@ -8,11 +8,16 @@ final class CarrierFile: File {
   private let files: any CarrierFiles
   private let name: String
   private let length: Int64
+  private let isGone: @Sendable () -> Void
 
-  /// - Parameter size: the length that the file must have, in bytes.
-  init(_ files: any CarrierFiles, _ name: String, size: Int64) {
+  /// - Parameters:
+  ///   - size: the length that the file must have, in bytes.
+  ///   - isGone: called when it is not there.
+  init(_ files: any CarrierFiles, _ name: String, size: Int64, orElse isGone: @escaping @Sendable () -> Void)
+  {
     self.files = files
     self.name = name
+    self.isGone = isGone
     length = size
   }
 
@@ -29,6 +34,7 @@ final class CarrierFile: File {
       }
       // The next manifest names what has taken its place.
       guard let count else {
+        isGone()
         throw .replica(
           .carrierUnavailable, place: path, what: "the segment was replaced while it was read",
           next: "nothing: it is tried again")

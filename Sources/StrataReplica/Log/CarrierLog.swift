@@ -47,12 +47,17 @@ package struct CarrierLog: Sendable {
     let extent = try asStoreError { () throws(CarrierError) in try carrier.extent() }
     guard extent.last == 0 || !extent.missing.isEmpty else { return extent.last }
     // Read after the numbers: what was removed before has a manifest that says so.
-    let first = try firstNumber()
-    if let lost = extent.missing.first(where: { $0.upperBound >= first }) {
-      throw missing(max(lost.lowerBound, first))
-    }
-    guard extent.last >= first || (first == 1 && extent.last == 0) else { throw missing(first) }
+    if lost(of: extent, from: try firstNumber()) != nil { segments?.forget() }
+    if let lost = lost(of: extent, from: try firstNumber()) { throw missing(lost) }
     return extent.last
+  }
+
+  /// The number of an object that has to be there, and is not; nil if there is none.
+  private func lost(of extent: CarrierExtent, from first: UInt64) -> UInt64? {
+    if let lost = extent.missing.first(where: { $0.upperBound >= first }) {
+      return max(lost.lowerBound, first)
+    }
+    return extent.last >= first || (first == 1 && extent.last == 0) ? nil : first
   }
 
   /// The number of the first object that is kept: 1 where there are no segments.

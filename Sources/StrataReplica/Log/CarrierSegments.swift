@@ -46,6 +46,10 @@ package final class CarrierSegments: Sendable {
       next: "nothing: it is tried again")
   }
 
+  /// Has the manifest looked for again. One that a power cut of the carrier took away before it was durable was read by
+  /// some, and another may have its number since.
+  func forget() { known.withLock { $0 = (nil, false) } }
+
   private func lastNumber() throws(StoreError) -> UInt64? {
     try asStoreError { () throws(CarrierError) in try files.fileNames(in: Self.manifestFolder) }
       .compactMap { SegmentName(digits: $0)?.firstSequence }.filter { $0 <= CarrierExtent.numberMax }.max()
@@ -110,7 +114,9 @@ package final class CarrierSegments: Sendable {
     SegmentOffer(
       first: SegmentName(entry.first), last: entry.last, chain: entry.chain, size: entry.size,
       erasures: entry.erasures, revision: entry.revision,
-      file: CarrierFile(files, "\(Self.segmentFolder)/\(entry.fileName)", size: Int64(clamping: entry.size)))
+      file: CarrierFile(
+        files, "\(Self.segmentFolder)/\(entry.fileName)", size: Int64(clamping: entry.size),
+        orElse: { [weak self] in self?.forget() }))
   }
 
   /// All segments of a manifest, in their order.
