@@ -21,7 +21,7 @@ struct TreeCase: Sendable, CustomTestStringConvertible {
     #if DEBUG
       let factor = 10
     #else
-      let factor = 1000
+      let factor = StateRuns.isLong ? 1000 : 400
     #endif
     return [
       TreeCase(pageSize: 256, keyCount: 500, steps: 60 * factor),

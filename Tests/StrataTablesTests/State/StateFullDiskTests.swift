@@ -82,7 +82,7 @@ internal import Testing
     ) async throws
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed("isAlsoRead \(isAlsoRead)"))
-    let runs = StateRuns(parts: 2)
+    let runs = StateRuns(150, parts: 2)
     while runs.isShort {
       let seed = random.next()
       let origin = try Self.disk(StateEvents(seed: seed))

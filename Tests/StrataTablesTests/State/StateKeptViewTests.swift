@@ -123,7 +123,7 @@ internal import Testing
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed(name))
     var (restored, known) = (0, 0)
-    let runs = StateRuns(parts: Self.orders.count)
+    let runs = StateRuns(200, parts: Self.orders.count)
     while runs.next() {
       let round = runs.count
       let disk = SimulatedDisk()
