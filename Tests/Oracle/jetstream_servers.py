@@ -170,6 +170,24 @@ jetstream {{ store_dir: "{home}/store"{sync(binary)} }}
                 offset = end
         return found
 
+    def change(self, index, stream):
+        """Changes one byte inside the message in the middle of a stream, in the files of a server that is not running.
+        Returns the message's sequence."""
+        folder = self.folder / f"n{index}" / "store" / "jetstream" / "$G" / "streams" / stream / "msgs"
+        sequences = sorted(self.records(index, stream))
+        wanted = sequences[len(sequences) // 2]
+        for path in folder.glob("*.blk"):
+            data, offset = bytearray(path.read_bytes()), 0
+            while offset + 22 <= len(data):
+                length, sequence = struct.unpack_from("<IQ", data, offset)
+                end = offset + (length & 0x7FFFFFFF)
+                if sequence == wanted:
+                    data[(offset + 22 + end - 8) // 2] ^= 1
+                    path.write_bytes(data)
+                    return wanted
+                offset = end
+        raise Wrong(f"{stream} has no message {wanted} on n{index}")
+
     def holding(self, marker):
         """The files of all servers that have some bytes."""
         found = []
