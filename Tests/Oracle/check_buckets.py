@@ -352,7 +352,7 @@ def hostile(run, folder):
         url = f"http://127.0.0.1:{server.server_address[1]}"
         running = {way: subprocess.Popen(
             [run.program, "replicate", f"s3://copies/{way}?endpoint={url}", folder / f"hostile-{way}", "--within",
-             "5s"], env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in WAYS}
+             "60s"], env=run.environment(keys), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for way in WAYS}
         said = {way: process.communicate(timeout=120)[0].decode() for way, process in running.items()}
         server.shutdown()
     for way, process in running.items():
