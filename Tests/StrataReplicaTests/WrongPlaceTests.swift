@@ -132,6 +132,40 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `a store that has not won goes on following, and is released as any other`() async throws {
+    let folder = try ReplicaFolder()
+    let carrier = FolderCarrier(path: folder.file("carrier"))
+    let first = try await EventStore.open(at: folder.file("a"))
+    try await first.append([ShippingTests.event(1)])
+    try await first.ship(to: carrier).replicated(within: .seconds(30))
+    try await first.close()
+    let winner = try await EventStore.follow(
+      from: carrier, at: folder.file("b"), lookingEvery: .milliseconds(5))
+    try await winner.following?.caughtUp()
+    let interrupted = InterruptedCarrier(carrier, at: .put) {
+      _ = try? winner.takeOverBlocking(within: .seconds(20))
+    }
+    var other: EventStore? = try await EventStore.follow(
+      from: interrupted, at: folder.file("c"), lookingEvery: .milliseconds(5))
+    try await other?.following?.caughtUp()
+    do throws(StoreError) {
+      try await other?.takeOver()
+      Issue.record("both have taken over")
+    } catch {
+      #expect(error.reason == .following)
+    }
+    try await winner.append([ShippingTests.event(2)]).replicated(within: .seconds(30))
+    try await other?.following?.caughtUp()
+    #expect(other?.head == winner.head)
+    weak let released = other
+    other = nil
+    let deadline = MonotonicTime.now().advanced(by: .seconds(20))
+    while released != nil, MonotonicTime.now() < deadline { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(released == nil)
+    try await winner.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `a store that was overtaken is told from the one that writes`() async throws {
     let folder = try ReplicaFolder()
     let carrier = FolderCarrier(path: folder.file("carrier"))

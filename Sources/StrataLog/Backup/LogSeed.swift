@@ -44,8 +44,8 @@ package struct LogSeed {
   /// Copies and checks the segments. O(bytes). Blocks.
   ///
   /// - Parameters:
-  ///   - parallel: copies as many segments at once as it has threads. Decompressing and hashing every event takes longer
-  ///     than copying a file does.
+  ///   - parallel: copies as many segments at once as it has threads, up to eight. Decompressing and hashing every event
+  ///     takes longer than copying a file does.
   ///   - progress: called with the bytes that are there, and with all of them.
   /// - Throws: `damaged` with the place of a segment that is not what was put there; `locked`; `full`.
   package func run(
@@ -77,10 +77,9 @@ package struct LogSeed {
     let all = offers.reduce(UInt64(0)) { $0.addingSaturated($1.size) }
     let done = Lock(all - missing.reduce(UInt64(0)) { $0.addingSaturated($1.offer.size) })
     var end = BlockLink(parts[parts.count - 1].header)
-    for begin in stride(from: 0, to: missing.count, by: parallel.threadCountMax) {
-      end = try copy(
-        Array(missing[begin...].prefix(parallel.threadCountMax)), into: folder, on: parallel
-      ) { count in
+    let width = min(parallel.threadCountMax, Self.copiesMax)
+    for begin in stride(from: 0, to: missing.count, by: width) {
+      end = try copy(Array(missing[begin...].prefix(width)), into: folder, on: parallel) { count in
         done.withLock { done in
           done += count
           progress(done, all)
@@ -99,6 +98,9 @@ package struct LogSeed {
         lastTime: end.lastTime, logBegin: 1, isErasing: false))
     try folder.name(parts)
   }
+
+  /// How many segments are copied at once: each has a piece in memory, and asks where it comes from.
+  private static let copiesMax = 8
 
   /// Copies some segments at once. Those before one that fails are kept. Returns the end of the last one's last block.
   private func copy(

@@ -5,7 +5,7 @@ public import StrataEvents
 public import StrataLog
 
 /// The following of an open store: a thread that takes what a carrier has, and what is known of it. It ends when the store
-/// is closed, suspended or released.
+/// is closed, suspended or released. A close waits for a call of the carrier for two seconds at most.
 public final class Following: Sendable {
   /// How far this copy is.
   public struct Status: Sendable, Equatable {
@@ -138,10 +138,16 @@ public final class Following: Sendable {
   /// A following of the same carrier that has not begun.
   func again() -> Following { Following(log, from: carrier, as: member, lookingEvery: interval) }
 
-  /// Stops, and waits until the thread has made its last step, or for so long.
-  func finish(within limit: Duration = .seconds(3600)) {
+  /// Stops, and waits until the thread has made its last step.
+  ///
+  /// - Parameter limit: how long to wait at most; nil for as long as it takes.
+  func finish(within limit: Duration? = nil) {
     stop()
-    _ = state.wait(timeout: limit) { $0.isEnded }
+    if let limit {
+      _ = state.wait(timeout: limit) { $0.isEnded }
+    } else {
+      state.wait { $0.isEnded }
+    }
   }
 }
 

@@ -44,7 +44,16 @@ public struct StoreMember: Sendable, Equatable {
   }
 
   /// Whether the member may hold content that an order up to a sequence erases.
-  func mayHold(erasedThrough sequence: UInt64) -> Bool { state.map { $0.erasedThrough < sequence } ?? true }
+  package func mayHold(erasedThrough sequence: UInt64) -> Bool {
+    state.map { $0.erasedThrough < sequence } ?? true
+  }
+
+  /// Whether the member has the events that a log has, up to where it says it is: what has other events has other content.
+  /// Nil if it says nothing, or is further than the log.
+  package func isLike(_ log: Log) throws(StoreError) -> Bool? {
+    guard let position = state?.position, position.sequence <= log.mark.sequence else { return nil }
+    return try log.chain(after: position.sequence) == position.chain
+  }
 }
 
 extension EventStore {

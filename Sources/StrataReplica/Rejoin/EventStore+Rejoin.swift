@@ -57,7 +57,7 @@ extension EventStore {
       try log.setReplica(mark)
       return RejoinReceipt(common: common, ownCount: 0, aside: nil)
     }
-    let aside = try freePath(fileSystem, log.layout.root)
+    let aside = try asides(fileSystem, log.layout.root).free
     try keep(EventStore(log: log), common.sequence, aside)
     (mark.role, mark.reason) = (
       .fenced, "the store was moved aside: after sequence \(common.sequence) it has events of its own"
@@ -153,13 +153,18 @@ extension EventStore {
   /// What is kept of a folder that was moved aside has its name with this after it.
   package static let linesSuffix = ".jsonl"
 
-  private static func freePath(_ fileSystem: any FileSystem, _ root: String) throws(StoreError) -> String {
-    var number = 1
+  /// The names beside a store that its folder gets when it is moved aside: the first that is free, and the last that has a
+  /// folder.
+  package static func asides(
+    _ fileSystem: any FileSystem, _ root: String
+  ) throws(StoreError) -> (free: String, last: String?) {
+    var (number, last) = (1, String?.none)
     while true {
       let path = "\(root).before-rejoin-\(number)"
       // A rejoin that was interrupted has left its lines, and so has one whose folder was removed.
       let (folder, lines) = try (fileSystem.kind(of: path), fileSystem.kind(of: path + linesSuffix))
-      if folder == nil, lines == nil { return path }
+      if folder == nil, lines == nil { return (path, last) }
+      if folder != nil { last = path }
       number += 1
     }
   }

@@ -7,6 +7,7 @@ public import StrataLog
 /// The shipping of an open store: a thread that puts what is on disk into a carrier, and what is known of it.
 ///
 /// It ends when the store is closed, suspended or released, or when another member has taken over. Appends never wait for it.
+/// A close waits for a call of the carrier for two seconds at most: what is not there by then is shipped the next time.
 public final class Shipping: Sendable {
   /// How far the copy is.
   public struct Status: Sendable, Equatable {
@@ -338,12 +339,6 @@ public final class Shipping: Sendable {
       erasedThrough: isErased ? nil : shipper.erasedThrough)
   }
 
-  /// Whether a member has what this store has up to where it says it is. What has other events has other content.
-  private func isLike(_ member: StoreMember) -> Bool {
-    guard let position = member.state?.position, position.sequence <= log.mark.sequence else { return false }
-    return (try? log.chain(after: position.sequence)) == position.chain
-  }
-
   /// Whether the members are to be asked: often where somebody waits for them, otherwise at most once a minute.
   private func isTimeToAsk() -> Bool {
     state.withLock { state in
@@ -362,7 +357,10 @@ public final class Shipping: Sendable {
     do throws(CarrierError) {
       let own = member.description
       let holding = try carrier.notes().map { StoreMember($0, of: log.storeID) }
-        .filter { $0.id != own && ($0.mayHold(erasedThrough: shipper.erasedThrough) || !isLike($0)) }
+        .filter { member in
+          guard member.id != own else { return false }
+          return member.mayHold(erasedThrough: shipper.erasedThrough) || (try? member.isLike(log)) != true
+        }
       let ready = state.withLock { state in
         state.holding = holding.map(\.id).sorted()
         if holding.isEmpty { state.erasedByAll = count }

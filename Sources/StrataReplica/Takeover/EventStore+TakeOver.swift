@@ -13,9 +13,10 @@ extension EventStore {
   /// same time, one wins, and the other goes on following.
   ///
   /// - Returns: the shipping, once this store takes appends.
-  /// - Throws: `invalid` if the store does not follow; `carrierUnavailable` if the carrier does not answer within the
-  ///   duration. Then it may have taken over or not, and the call can be repeated. Errors of following, with which the
-  ///   store follows no longer until it is opened again.
+  /// - Throws: `invalid` if the store does not follow; `fenced` if it was overtaken; `following` if another member has
+  ///   taken over at the same time, which this store follows from then on; `carrierUnavailable` if the carrier does not
+  ///   answer within the duration. Then it may have taken over or not, and the call can be repeated. Errors of following,
+  ///   with which the store follows no longer until it is opened again.
   @discardableResult
   public func takeOver(within duration: Duration = .seconds(30)) async throws(StoreError) -> Shipping {
     let thread = machine.thread("strata-takeover")
@@ -39,9 +40,10 @@ extension EventStore {
     let deadline = MonotonicTime.now().advanced(by: duration)
     while try !takeover.step() {
       if let winner = takeover.winner {
-        let again = following.again()
+        // The thread has no part in the store, which may be released while it follows.
+        let (again, follower) = (following.again(), follower(from: carrier))
+        try machine.start("strata-follow") { again.run(follower) }
         holder.replace(again)
-        try machine.start("strata-follow") { [self] in again.run(follower(from: carrier)) }
         throw .replica(
           .following, place: carrier.name, what: "the member \(winner) has taken over at the same time",
           next: "nothing: this store follows it; to take over from it, ask again")
@@ -73,9 +75,9 @@ package struct Takeover: ~Copyable {
   private let log: Log
   private let objects: CarrierLog
   private let member: StoreID
-  /// Who wrote when the first claim was put; nil before, and if no object has said so.
-  private var writer: StoreID?
+  /// Whether a claim was put, and who wrote then; nil if no object has said so.
   private var hasTried = false
+  private var writer: StoreID?
   /// The member that has taken over since the first claim of this one was put, which did not win.
   package private(set) var winner: StoreID?
 

@@ -150,11 +150,10 @@
 
     // MARK: Figures
 
-    /// Appends that wait until they are in the bucket, beside puts of objects of the same size by the same client; and a
-    /// thousand appends that do not wait, beside puts of as many bytes in objects as large as those of the store.
+    /// Appends that wait until they are in the bucket, beside puts of objects of the same size by the same client.
     private func bench(in folder: String) async throws {
       let store = try await EventStore.open(at: "\(folder)/store")
-      let shipping = try await store.ship(to: try carrier("bench-store"))
+      try await store.ship(to: try carrier("bench-store"))
       let raw = try carrier("bench-raw")
       var (puts, appends): ([Int64], [Int64]) = ([], [])
       for number in 1...200 {
@@ -168,18 +167,6 @@
         let sorted = times.sorted()
         print("\(name): p50 \(sorted[100] / 1000) us, p99 \(sorted[197] / 1000) us")
       }
-      let before = try raw.extent().last
-      let begin = MonotonicTime.now()
-      for number in 0..<20_000 { _ = try store.appendBlocking([Self.event(number)]) }
-      try await shipping.replicated(within: .seconds(600))
-      let shipped = begin.elapsedNanoseconds
-      let objects = try carrier("bench-store").extent().last - 200
-      let bulk = try Self.time {
-        for number in 1...Int(objects) {
-          try Self.put(Int(before) + number, 20_000 * 330 / Int(objects), to: raw)
-        }
-      }
-      print("20000 appends in \(objects) objects: \(shipped / 1_000_000) ms, raw puts \(bulk / 1_000_000) ms")
       try await store.close()
     }
 

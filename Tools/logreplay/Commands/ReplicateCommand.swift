@@ -103,11 +103,8 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
     let limit = try within.map { text throws(CommandFailure) in try lengthOfTime(text, of: "--within") }
     // A call of a place that does not answer takes as long as it takes. What ends in time has a moment to say so.
     if let limit {
-      let over = CommandFailure(
-        ExitStatus.timeout, "the time is over, and the place does not answer", at: "--within",
-        next: "run the command again, which goes on where this one ends")
       try CommandEnding.end(
-        at: .now().advanced(by: limit + .seconds(2)), with: over, isJSON: output.format.isJSON)
+        at: .now().advanced(by: limit + .seconds(2)), with: .timeIsOver(nil), isJSON: output.format.isJSON)
     }
     let isPlace = CarrierName.isOne(from)
     try checkArguments(isPlace: isPlace)
@@ -144,10 +141,7 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
   }
 
   func checkTime(_ deadline: MonotonicTime?, _ trouble: String?) throws(CommandFailure) {
-    guard isOver(deadline) else { return }
-    throw CommandFailure(
-      ExitStatus.timeout, "the time is over" + (trouble.map { ": \($0)" } ?? ""), at: "--within",
-      next: "run the command again, which goes on where this one ends")
+    if isOver(deadline) { throw .timeIsOver(trouble) }
   }
 
   func pauseBriefly() {
@@ -159,6 +153,12 @@ struct ReplicateCommand: BlockingCommand, PointCommand {
 }
 
 extension CommandFailure {
+  fileprivate static func timeIsOver(_ trouble: String?) -> CommandFailure {
+    CommandFailure(
+      ExitStatus.timeout, "the time is over" + (trouble.map { ": \($0)" } ?? ""), at: "--within",
+      next: "run the command again, which goes on where this one ends")
+  }
+
   /// An error of a store, of its copies, or of the place between them.
   init(replica error: StoreError, _ path: String) {
     self.init(error)

@@ -32,19 +32,14 @@ struct ErasureState {
     guard let last = orders.last?.sequence else { return }
     let isWriter = mark.role == .writer
     isOpenHere = isWriter ? try store.hasOpenErasures() : mark.erasedThrough < last
-    let (head, own) = (store.log.mark.sequence, mark.member.description)
     for member in members {
-      let isBehind = member.state.map { $0.erasedThrough < last } ?? true
-      if member.id == own, isWriter {
-        isOpenThere = isBehind
-        continue
+      let mayHold = member.mayHold(erasedThrough: last)
+      let hasOtherEvents = try member.isLike(store.log) == false
+      if isWriter, member.id == mark.member.description {
+        isOpenThere = mayHold
+      } else if mayHold || hasOtherEvents {
+        waitsFor.append(member.id)
       }
-      // What has other events has other content. What is after the head of this store cannot be compared.
-      var isAstray = false
-      if let position = member.state?.position, position.sequence <= head {
-        isAstray = try store.log.chain(after: position.sequence) != position.chain
-      }
-      if isBehind || isAstray { waitsFor.append(member.id) }
     }
     guard isWriter, let manifest = try CarrierLog(carrier, of: mark.storeID).manifest() else { return }
     isOpenThere = isOpenThere || manifest.erasedThrough < last

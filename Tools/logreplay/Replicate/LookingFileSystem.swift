@@ -4,11 +4,6 @@ internal import StrataBase
 internal import StrataLog
 internal import StrataReplica
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -57,30 +52,7 @@ final class LookingFileSystem: FileSystem {
     if made.withLock({ $0.contains(parent) }) { return nil }
     if try files.kind(of: path) != nil { return SystemErrorCode.alreadyExists }
     if try files.isLink(path) { return SystemErrorCode.alreadyExists }
-    guard access(parent, W_OK | X_OK) == 0 else { return errno }
-    return Self.refusalOfKernelFiles(parent)
-  }
-
-  /// Where the kernel shows its own state as files, nobody makes folders, whatever the permissions say.
-  private static func refusalOfKernelFiles(_ folder: String) -> Int32? {
-    guard let text = try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8),
-      let real = realpath(folder, nil)
-    else { return nil }
-    defer { free(real) }
-    let path = String(cString: real)
-    // The longest of the paths that lead there, and the last that was mounted on it.
-    var found: (length: Int, kind: Substring) = (0, "")
-    for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ")
-      guard words.count > 2 else { continue }
-      let isAbove = words[1] == "/" || path == words[1] || path.hasPrefix("\(words[1])/")
-      if isAbove, words[1].utf8.count >= found.length { found = (words[1].utf8.count, words[2]) }
-    }
-    switch found.kind {
-    case "proc": return SystemErrorCode.notFound
-    case "sysfs": return SystemErrorCode.notPermitted
-    default: return nil
-    }
+    return access(parent, W_OK | X_OK) == 0 ? nil : errno
   }
 
   func open(_ path: String, _ mode: FileOpenMode) throws(StoreError) -> any File {

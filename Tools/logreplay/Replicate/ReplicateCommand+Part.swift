@@ -114,11 +114,13 @@ extension ReplicateCommand {
     let reader: OpenedStore
     do throws(CommandFailure) { reader = try OpenedStore.open(from) } catch {
       // A rejoin that was ended in the middle.
-      var (failure, number) = (error, 1)
-      while FileManager.default.fileExists(atPath: "\(from).before-rejoin-\(number)") { number += 1 }
-      guard error.code == ExitStatus.notFound, number > 1 else { throw error }
+      let root = StoreLayout(root: from).root
+      guard error.code == ExitStatus.notFound,
+        let last = try? EventStore.asides(PosixFileSystem(), root).last
+      else { throw error }
+      var failure = error
       failure.next =
-        "the store that was here is in \(from).before-rejoin-\(number - 1); follow again: logreplay replicate URL \(from)"
+        "the store that was here is in \(last); follow again: logreplay replicate URL \(ShellWord.of(from))"
       throw failure
     }
     defer { try? reader.store.closeBlocking() }
