@@ -166,6 +166,35 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `a copy is caught up with what was there when somebody asked, also if a look ran then`() async throws {
+    let folder = try ReplicaFolder()
+    let carrier = FolderCarrier(path: folder.file("carrier"))
+    let store = try await EventStore.open(at: folder.file("a"))
+    try await store.append([ShippingTests.event(1)])
+    try await store.ship(to: carrier).replicated(within: .seconds(30))
+    let (isInLook, mayGoOn) = (Gate(false), Gate(false))
+    let interrupted = InterruptedCarrier(carrier, at: .object) {
+      isInLook.withLock { $0 = true }
+      _ = mayGoOn.wait(timeout: .seconds(20)) { $0 }
+    }
+    let copy = try await EventStore.follow(
+      from: interrupted, at: folder.file("b"), lookingEvery: .milliseconds(5))
+    while !isInLook.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+    try await store.append([ShippingTests.event(2)]).replicated(within: .seconds(30))
+    let asking = Task {
+      try await copy.following?.caughtUp()
+      return copy.head.sequence
+    }
+    // So that the task asks while the look runs. Asked later, the answer is the same.
+    try await Task.sleep(for: .milliseconds(50))
+    mayGoOn.withLock { $0 = true }
+    mayGoOn.signalAll()
+    #expect(try await asking.value == 2)
+    try await copy.close()
+    try await store.close()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `a store that was overtaken is told from the one that writes`() async throws {
     let folder = try ReplicaFolder()
     let carrier = FolderCarrier(path: folder.file("carrier"))
@@ -230,7 +259,7 @@ internal import Testing
 
 /// A carrier whose first put has to wait for something else, or whose first list is of before it.
 final class InterruptedCarrier: CarrierFiles {
-  enum Call { case put, extent }
+  enum Call { case put, extent, object }
   private let carrier: any CarrierFiles
   private let call: Call
   private let interruption: Lock<(@Sendable () -> Void)?>
@@ -257,7 +286,11 @@ final class InterruptedCarrier: CarrierFiles {
     return carrier.put(objects)
   }
   func confirm(_ object: CarrierObject) throws(CarrierError) { try carrier.confirm(object) }
-  func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? { try carrier.object(number) }
+  func object(_ number: UInt64) throws(CarrierError) -> CarrierObject? {
+    let object = try carrier.object(number)
+    if object == nil { interrupt(.object) }
+    return object
+  }
   func extent() throws(CarrierError) -> CarrierExtent {
     let extent = try carrier.extent()
     interrupt(.extent)

@@ -24,6 +24,9 @@ public final class Following: Sendable {
 
   private struct State {
     var status = Status(nextObject: 1, isCurrent: false)
+    /// How many looks at the carrier have begun, and the last of them that found nothing new.
+    var looks = 0
+    var currentLook = 0
     var isStopping = false
     var isEnded = false
     var waiters = WaitList<Void, Void>()
@@ -58,23 +61,26 @@ public final class Following: Sendable {
   ///
   /// - Throws: why nothing more is taken. `CancellationError`.
   public func caughtUp() async throws {
-    state.withLock { $0.status.isCurrent = false }
+    // The look that runs may have missed what was stored since it asked.
+    let running = state.withLock { $0.looks }
     while true {
-      let (status, isStopping) = state.withLock { ($0.status, $0.isStopping) }
-      if let failure = status.failure { throw failure }
-      if status.isCurrent { return }
+      let (failure, isCurrent, isStopping) = state.withLock { state in
+        (state.status.failure, state.currentLook > running, state.isStopping)
+      }
+      if let failure { throw failure }
+      if isCurrent { return }
       try Task.checkCancellation()
       guard !isStopping else { throw StoreError.closed }
-      await wait()
+      await wait(forLookAfter: running)
     }
   }
 
-  private func wait() async {
+  private func wait(forLookAfter running: Int) async {
     let ticket = state.withLock { $0.waiters.ticket() }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
         let waits = state.withLock { state in
-          !state.isStopping && !state.status.isCurrent && state.status.failure == nil
+          !state.isStopping && state.currentLook <= running && state.status.failure == nil
             && state.waiters.add(ticket, for: (), continuation)
         }
         if !waits { continuation.resume() }
@@ -92,6 +98,7 @@ public final class Following: Sendable {
     var pause = Self.pauseMin
     var notes = NoteKeeper(log, in: carrier, as: .follower, member)
     while !state.withLock({ $0.isStopping }) {
+      state.withLock { $0.looks += 1 }
       do throws(StoreError) {
         let hasTaken = try follower.step()
         pause = Self.pauseMin
@@ -125,6 +132,7 @@ public final class Following: Sendable {
       state.status.isCurrent = isCurrent
       state.status.trouble = nil
       state.status.noteTrouble = noteTrouble.map { .carrier($0, carrier.name) }
+      if isCurrent { state.currentLook = state.looks }
       return isCurrent ? state.waiters.takeAll() : []
     }
     for continuation in ready { continuation.resume() }
