@@ -10,9 +10,8 @@ let houseRules: [SwiftSetting] = [
 
 /// Every module, for what may use all of them: tools, and the support of tests.
 let modules: [Target.Dependency] = [
-  "StrataViews", "StrataReplica", "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog",
-  "StrataDocuments",
-  "StrataBase",
+  "StrataViews", "StrataReplica", "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents",
+  "StrataLog", "StrataDocuments", "StrataBase",
 ]
 
 let package = Package(
@@ -102,10 +101,16 @@ let package = Package(
       ],
       swiftSettings: houseRules
     ),
-    // Events folded into tables and views. Knows not that someone looks.
+    // Events folded into tables and views, in memory. Knows no file of a state, and not that someone looks.
     .target(
       name: "StrataTables",
       dependencies: ["StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "CStrata"],
+      swiftSettings: houseRules
+    ),
+    // States on disk, histories, and what leads to a state of the past: what folds in the background. Knows no list.
+    .target(
+      name: "StrataPast",
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "CStrata"],
       swiftSettings: houseRules
     ),
     // Lists as values: requests, filters, snapshots, and what changed between two. Knows no task.
@@ -118,7 +123,7 @@ let package = Package(
     .target(
       name: "StrataFetch",
       dependencies: [
-        "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
       ],
       swiftSettings: houseRules
     ),
@@ -126,7 +131,7 @@ let package = Package(
     .target(
       name: "Strata",
       dependencies: [
-        "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
       ],
       swiftSettings: houseRules
     ),
@@ -134,7 +139,7 @@ let package = Package(
     .target(
       name: "StrataViews",
       dependencies: [
-        "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataDocuments", "StrataBase",
+        "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataDocuments", "StrataBase",
       ],
       swiftSettings: houseRules
     ),
@@ -259,7 +264,8 @@ let package = Package(
     .testTarget(
       name: "StrataTablesTests",
       dependencies: [
-        "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "StrataSimulation",
+        "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        "StrataSimulation",
       ],
       swiftSettings: houseRules
     ),
@@ -320,7 +326,9 @@ let package = Package(
     // Of the rules that every file keeps, and of the pages that say what the code does.
     .testTarget(
       name: "HouseTests",
-      dependencies: ["StrataReplica", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
+      dependencies: [
+        "StrataReplica", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+      ],
       swiftSettings: houseRules
     ),
   ],

@@ -5,4 +5,5 @@
 @_exported public import StrataFetch
 @_exported public import StrataLists
 @_exported public import StrataLog
+@_exported public import StrataPast
 @_exported public import StrataTables

@@ -2,6 +2,7 @@
 
 import Foundation
 import StrataLog
+@testable import StrataPast
 @testable import StrataTables
 import Testing
 

@@ -52,7 +52,7 @@ import Testing
   @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
     let floors = [
       "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataReplica", "StrataBucket",
-      "StrataJetStream", "StrataTables", "StrataLists", "StrataFetch", "Strata", "StrataViews",
+      "StrataJetStream", "StrataTables", "StrataPast", "StrataLists", "StrataFetch", "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
       let higher = Set(floors[height...] + ["StrataSimulation", "StrataTesting", "ArgumentParser"])
@@ -108,7 +108,7 @@ import Testing
       #"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#
     )
     let modules: Set<String> = [
-      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataLists",
+      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataPast", "StrataLists",
       "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataViews", "StrataSimulation",
       "StrataTesting",
     ]

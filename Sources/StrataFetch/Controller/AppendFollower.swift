@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// Continues from a state, one append at a time. The new states share all unchanged pages with it.

@@ -4,6 +4,7 @@ internal import StrataBase
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 extension FetchController {

@@ -4,6 +4,7 @@ internal import StrataBase
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
+internal import StrataPast
 public import StrataTables
 
 /// Keeps a list of a store's rows up to date, and reports what changed.

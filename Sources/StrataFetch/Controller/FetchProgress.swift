@@ -2,6 +2,7 @@
 
 internal import StrataBase
 public import StrataLists
+internal import StrataPast
 internal import StrataTables
 
 /// How far a fetch has come: first it folds the events that are not in the table yet, then it builds the list from the

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataLists
+internal import StrataPast
 internal import StrataTables
 internal import Synchronization
 

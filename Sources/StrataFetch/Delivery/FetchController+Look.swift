@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLists
+internal import StrataPast
 internal import StrataTables
 
 extension FetchController {

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// One of several lists, without its generic types.

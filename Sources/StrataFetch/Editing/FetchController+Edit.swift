@@ -5,6 +5,7 @@ public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
+public import StrataPast
 public import StrataTables
 
 extension FetchController where Item: Codable {

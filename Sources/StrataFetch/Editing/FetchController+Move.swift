@@ -5,6 +5,7 @@ public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// The result of a move.

@@ -3,6 +3,7 @@
 public import StrataDocuments
 public import StrataEvents
 public import StrataLists
+public import StrataPast
 public import StrataTables
 
 extension LiveList where Item: Codable {

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
+internal import StrataPast
 internal import StrataTables
 
 /// Makes the events of a move.

@@ -2,6 +2,7 @@
 
 public import StrataEvents
 public import StrataLists
+internal import StrataPast
 public import StrataTables
 
 extension RowSource {

@@ -3,6 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLists
+internal import StrataPast
 internal import StrataTables
 
 extension FetchController {

@@ -5,7 +5,7 @@ internal import StrataDocuments
 
 /// A row that the current event set or removed.
 struct RowChange {
-  enum Content {
+  package enum Content {
     case removed
     /// Encoded at the end of the event.
     case row(DecodedRow)

@@ -1,14 +1,14 @@
 // The projection of documents, which needs no code: `$put`, `$merge` and `$delete` into one table per category.
 
-internal import StrataDocuments
-internal import StrataEvents
-internal import StrataLog
+package import StrataDocuments
+package import StrataEvents
+package import StrataLog
 
 /// Folds document events: the stream's category names the table, the stream's id names the row. So the events of `name`
 /// and of `name/`, whose ids are empty, change one row.
-enum DocumentFold {
+package enum DocumentFold {
   /// Folds one event into the tables. Events of other types change nothing.
-  static func apply(
+  package static func apply(
     _ event: borrowing EventView, at stamp: Stamp, to set: inout TableSet, only tables: Set<String>?,
     _ scratch: FoldScratch
   ) {

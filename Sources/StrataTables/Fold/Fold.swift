@@ -11,8 +11,8 @@ internal import Synchronization
 /// While a call folds events of a projection, rows that they changed may not be in their tables yet: see
 /// `UnplacedRows`. They are put there before the call returns or lends the state.
 package final class Fold {
-  let log: Log
-  private let folding: Folding
+  package let log: Log
+  package let folding: Folding
   /// The projection's name if the fold halts at an event that cannot be applied.
   private let haltingName: String?
   private var blocks: BlocksAhead
@@ -33,18 +33,18 @@ package final class Fold {
   /// Whether `erasures` is asked for. Costs a look at the header of each segment.
   private let marksErasures: Bool
   /// How far the fold has come, for other threads.
-  private(set) var reached = ReachedSequence()
+  package private(set) var reached = ReachedSequence()
   /// The bytes of the blocks that were read, as they are on disk.
-  private(set) var bytesRead: UInt64 = 0
+  package private(set) var bytesRead: UInt64 = 0
   /// The same before compression.
-  private(set) var rawBytesRead: UInt64 = 0
+  package private(set) var rawBytesRead: UInt64 = 0
   /// Whether an erasure was carried out that the state does not reflect.
   @exclusivity(unchecked) private var mustBeginAnew = false
   /// The fold from the start that will then replace the state, as far as it has come. After a halt it is before the event
   /// that it cannot apply.
-  private(set) var anew: Fold?
+  package private(set) var anew: Fold?
   /// How often an erasure has made it fold the log again from the start.
-  private(set) var restartCount = 0
+  package private(set) var restartCount = 0
   /// A view that is being built of the state.
   private var building: ViewBuilding?
   /// Why folding cannot continue. Nothing after the damage is ever folded in, however often the fold is called.
@@ -55,7 +55,7 @@ package final class Fold {
   @exclusivity(unchecked) package var state: TableSet
   /// Measures the views of the state, so that one that takes too long leaves it; nil if they may take any time. Where it
   /// is set, no view is made again when the fold begins again.
-  var meter: ViewMeter? {
+  package var meter: ViewMeter? {
     get { scratch.meter }
     set { scratch.meter = newValue }
   }
@@ -206,7 +206,7 @@ package final class Fold {
   /// Continues from another state, which the same events gave.
   ///
   /// - Parameter head: the head of the log before they were folded.
-  func goOn(from state: TableSet, headAtBegin head: UInt64) {
+  package func goOn(from state: TableSet, headAtBegin head: UInt64) {
     assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
     headAtBegin = min(headAtBegin, head)
     kept.removeAll()
@@ -216,18 +216,13 @@ package final class Fold {
     reached.set(state.sequence)
   }
 
-  /// Moves leaves of the state to a file, if those that are in memory only, and that no other state has, take more than a
-  /// number of bytes. Returns how many they still take.
-  func spill(to file: SpillFile, over limit: Int) throws(StoreError) -> Int {
-    let bytes = state.ownLeafBytes()
-    guard bytes > limit else { return bytes }
-    try state.spill(to: file, file.healing(log, folding, sequence: state.sequence))
-    ahead.noteSpilled()
-    return 0
+  /// Lends the state to a body that moves leaves of it to files, and returns whether it did. Nothing else of it changes.
+  package func lendLeaves(_ move: (inout TableSet) throws(StoreError) -> Bool) throws(StoreError) {
+    if try move(&state) { ahead.noteSpilled() }
   }
 
   /// How far a view is that is being built in slices.
-  var viewProgress: (done: Int, of: Int)? { building?.progress }
+  package var viewProgress: (done: Int, of: Int)? { building?.progress }
 
   /// Ensures that the state has its chain. If no event was folded, or the state ends inside a block, reads it from the
   /// log.

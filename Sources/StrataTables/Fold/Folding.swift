@@ -1,7 +1,7 @@
 // The function that folds the log.
 
-internal import StrataEvents
-internal import StrataLog
+package import StrataEvents
+package import StrataLog
 
 /// The projection of documents, or an application's own projection.
 package enum Folding: Sendable {
@@ -12,10 +12,10 @@ package enum Folding: Sendable {
   indirect case touching(Folding)
 
   /// Whether a write of an equal document raises its row's revision.
-  var recordsTouches: Bool { if case .touching = self { true } else { false } }
+  package var recordsTouches: Bool { if case .touching = self { true } else { false } }
 
   /// The folding whose saved states and history hold the tables of this one.
-  var kept: Folding { if case .documents = self { .documents(only: nil) } else { self } }
+  package var kept: Folding { if case .documents = self { .documents(only: nil) } else { self } }
 
   /// The projection's name if its fold halts at an event that it cannot apply; nil if it goes on.
   var haltingName: String? {
@@ -28,7 +28,7 @@ package enum Folding: Sendable {
   }
 
   /// The table and the id of the row that an event changes; nil if it changes none, or if that is not known.
-  func documentRow(
+  package func documentRow(
     of event: borrowing EventView
   ) -> (category: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer)? {
     switch self {

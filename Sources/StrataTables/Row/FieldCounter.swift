@@ -7,7 +7,7 @@ internal import StrataDocuments
 /// Common values are found in two passes, with the counters of Misra and Gries ("Finding repeated elements", 1982): after
 /// the first one, every value that is in more than one in `candidateCountMax` of the field's rows is among the
 /// candidates. The second pass counts the candidates exactly.
-struct FieldCounter {
+package struct FieldCounter {
   /// How many fields are distinguished, and how many values of each are candidates.
   static let fieldCountMax = 1_000
   static let candidateCountMax = 1_000
@@ -38,17 +38,19 @@ struct FieldCounter {
   private var nodes = [Node(path: [])]
   private var isExact = false
 
+  package init() {}
+
   /// Adds the fields of one document of deterministic CBOR, in the first pass or the second. O(bytes).
-  mutating func add(_ document: UnsafeRawBufferPointer) { add(document, under: 0) }
+  package mutating func add(_ document: UnsafeRawBufferPointer) { add(document, under: 0) }
 
   /// Ends the first pass: from here on, the same documents are added again.
-  mutating func beginSecondPass() {
+  package mutating func beginSecondPass() {
     isExact = true
     for index in nodes.indices { nodes[index].values = nodes[index].values.mapValues { _ in 0 } }
   }
 
   /// What was found, by path, after both passes.
-  func summaries(commonest count: Int) -> [FieldSummary] {
+  package func summaries(commonest count: Int) -> [FieldSummary] {
     let summaries = nodes.filter { $0.rowCount > 0 }.map { node in
       let values = node.values.sorted { a, b in
         a.value != b.value ? a.value > b.value : a.key.lexicographicallyPrecedes(b.key)

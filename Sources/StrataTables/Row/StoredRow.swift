@@ -1,11 +1,11 @@
 // The bytes of a row in its table's tree.
 
 /// A row's value: revision, creation and time as eight little-endian bytes each, then the document.
-enum StoredRow {
-  static let headLength = 24
+package enum StoredRow {
+  package static let headLength = 24
 
   /// Replaces the contents of the buffer with a row's value.
-  static func write(_ row: RowView, to buffer: inout [UInt8]) {
+  package static func write(_ row: RowView, to buffer: inout [UInt8]) {
     buffer.removeAll(keepingCapacity: true)
     buffer.reserveCapacity(headLength + row.document.count)
     withUnsafeBytes(of: row.revision.littleEndian) { buffer.append(contentsOf: $0) }
@@ -32,10 +32,10 @@ enum StoredRow {
   }
 
   /// Whether a tree's value holds a row.
-  static func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool { value.count >= headLength }
+  package static func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool { value.count >= headLength }
 
   /// The row that a tree's entry holds.
-  static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
+  package static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {
     assert(value.count >= headLength, "a table's tree holds a value that is not a row")
     return RowView(
       id: id,

@@ -33,8 +33,6 @@ public struct RowTable<Item: Identifiable & Sendable>: Sendable where Item.ID: D
     self.name = name
     self.decode = decode
   }
-
-  package var projector: Projector { store.projector(folding) }
 }
 
 extension RowTable where Item: Decodable {
@@ -147,20 +145,9 @@ extension EventStore {
   public func table<Item>(_ key: TableKey<Item>, of projection: some Projection) -> ProjectedTable<Item> {
     ProjectedTable(store: self, key: key, projection: projection)
   }
-
-  /// The events that a projection could not apply, as of the newest state.
-  public func failures(of projection: some Projection) async throws -> ProjectionFailures {
-    try await projector(.own(projection)).state(reaching: head.sequence).failures
-  }
 }
 
 extension RowTable {
-  /// A row of the newest state.
-  package func row(_ id: String) async throws -> Item? {
-    let set = try await projector.state(reaching: store.head.sequence)
-    return try row(id, in: set)
-  }
-
   package func row(_ id: String, in set: TableSet) throws(StoreError) -> Item? {
     var id = id
     do throws(RowProblem) {
@@ -173,13 +160,6 @@ extension RowTable {
     } catch {
       throw .undecodable(what: "\(name)/\(id): \(error.what)")
     }
-  }
-
-  /// The state at a point: the projector's state for the head, and for a past point what a history, a saved
-  /// state or a fold of the log gives.
-  package func state(at point: LogPoint) async throws -> TableSet {
-    if point == .head { return try await projector.state(reaching: store.head.sequence) }
-    return try await store.states(at: [point], folding)[0]
   }
 }
 

@@ -4,7 +4,7 @@ internal import StrataBase
 
 /// The rows of a table as they were when it was made, read without making pages of their tree. That is what runs know of a
 /// table of the past.
-protocol KnownRows: AnyObject, Sendable {
+package protocol KnownRows: AnyObject, Sendable {
   /// The rows as a tree, as it was made.
   var tree: Tree { get }
 
@@ -22,7 +22,7 @@ protocol KnownRows: AnyObject, Sendable {
 }
 
 /// Walks over rows that may differ between two moments, in ascending order of their ids.
-protocol KnownChanges: AnyObject {
+package protocol KnownChanges: AnyObject {
   var id: [UInt8] { get }
   var old: KnownRow { get }
   var new: KnownRow { get }
@@ -32,13 +32,18 @@ protocol KnownChanges: AnyObject {
 }
 
 /// A row of its own.
-struct KnownRow: Sendable {
+package struct KnownRow: Sendable {
   /// When the row was changed and created; nil if the table does not have it.
   var stamp: (revision: UInt64, created: UInt64, time: Int64)?
   var document: [UInt8] = []
 
+  package init(stamp: (revision: UInt64, created: UInt64, time: Int64)? = nil, document: [UInt8] = []) {
+    self.stamp = stamp
+    self.document = document
+  }
+
   /// Lends the row; nil if the table does not have it.
-  func withRow<Result, Failure: Error>(
+  package func withRow<Result, Failure: Error>(
     _ id: UnsafeRawBufferPointer, _ body: (RowView?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     guard let stamp else { return try body(nil) }

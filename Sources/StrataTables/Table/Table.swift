@@ -8,16 +8,16 @@ internal import StrataLog
 package struct Table: Sendable {
   package let name: String
   /// The name's UTF-8.
-  let nameBytes: [UInt8]
+  package let nameBytes: [UInt8]
   /// Row id → `StoredRow`.
   package private(set) var rows: Tree
   /// Row id → why the last event of the row could not be applied, as UTF-8.
   package private(set) var problems: Tree
   package private(set) var views: [View] = []
   /// Views that took more of a step of a fold than they may, and the rows that they are of.
-  private(set) var left: [(view: View, rows: Tree)] = []
+  package private(set) var left: [(view: View, rows: Tree)] = []
   /// Views that were saved with the table, and that no list of this process has asked for yet.
-  private(set) var savedViews: [any SavedView] = []
+  package private(set) var savedViews: [any SavedView] = []
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
   /// Whether an event was ever about the table. False if only a request named it.
@@ -26,7 +26,7 @@ package struct Table: Sendable {
   private let past: (any KnownRows)?
 
   /// A table as a state on disk, or one of the past, holds it.
-  init(
+  package init(
     name: String, recordsTouches: Bool, rows: Tree, problems: Tree, savedViews: [any SavedView],
     past: (any KnownRows)? = nil
   ) {
@@ -54,7 +54,7 @@ package struct Table: Sendable {
 
   /// Lends each tree whose leaves may move to a file, also those of its lists.
   mutating func forEachTree<Failure: Error>(
-    _ body: (inout Tree, StateHealing.Part) throws(Failure) -> Void
+    _ body: (inout Tree, TablePart) throws(Failure) -> Void
   ) throws(Failure) {
     try body(&rows, .rows)
     try body(&problems, .problems)
@@ -222,7 +222,7 @@ package struct Table: Sendable {
 
 extension Table {
   /// What is known of a row that is put into the table.
-  enum Putting {
+  package enum Putting {
     /// If its document is the one that the table has, nothing changes, unless touches are recorded.
     case ifOther
     /// It changed, even if its document is the one that the table has. A row of the table keeps its creation.
@@ -244,7 +244,7 @@ extension Table {
 
   /// Sets a row to a value with its revision, its time, and the creation that it has if the table lacks it.
   @inline(__always)
-  mutating func put(
+  package mutating func put(
     id: UnsafeRawBufferPointer, stored: UnsafeMutableRawBufferPointer, _ putting: Putting,
     _ scratch: FoldScratch
   ) {
@@ -287,7 +287,7 @@ extension Table {
   }
 
   /// Notes that an event is about the table, before its rows are put into it.
-  mutating func noteWritten() { isWritten = true }
+  package mutating func noteWritten() { isWritten = true }
 
   /// Notes that no event up to the state was about the table.
   mutating func noteUnwritten() { isWritten = false }
@@ -335,7 +335,7 @@ extension Table {
   }
 
   /// Takes the views that have left.
-  mutating func takeLeft() -> [(view: View, rows: Tree)] {
+  package mutating func takeLeft() -> [(view: View, rows: Tree)] {
     defer { left = [] }
     return left
   }
@@ -391,7 +391,7 @@ extension Table {
   }
 
   /// Takes the saved view of a definition; nil if none was saved, or the saved one is of another definition.
-  mutating func takeSavedView(_ definition: ViewDefinition) -> (any SavedView)? {
+  package mutating func takeSavedView(_ definition: ViewDefinition) -> (any SavedView)? {
     guard let kept = definition.kept, let saved = savedViews.first(where: { $0.kept.name == kept.name })
     else {
       return nil
@@ -401,7 +401,7 @@ extension Table {
   }
 
   /// Adds a view that was saved with an earlier version of the rows.
-  mutating func add(saved view: any SavedView) { savedViews.append(view) }
+  package mutating func add(saved view: any SavedView) { savedViews.append(view) }
 
   /// Begins a new lineage of states in each view.
   mutating func beginLines() {
@@ -409,10 +409,10 @@ extension Table {
   }
 
   /// Gives up the saved view of a name, which the next state on disk then lacks.
-  mutating func removeSavedView(_ name: String) { savedViews.removeAll { $0.kept.name == name } }
+  package mutating func removeSavedView(_ name: String) { savedViews.removeAll { $0.kept.name == name } }
 
   /// Makes a view the one that is saved of those with its name: the last of them.
-  mutating func saveView(_ identity: ViewIdentity) {
+  package mutating func saveView(_ identity: ViewIdentity) {
     guard let index = views.firstIndex(where: { $0.definition.identity == identity }),
       let name = views[index].definition.kept?.name,
       views[(index + 1)...].contains(where: { $0.definition.kept?.name == name })

@@ -7,7 +7,7 @@ extension TableSet {
 
 extension Table {
   /// Every tree of the table and of its views.
-  var trees: [Tree] { [rows, problems] + views.flatMap(\.allTrees) }
+  package var trees: [Tree] { [rows, problems] + views.flatMap(\.allTrees) }
 }
 
 extension View {

@@ -6,21 +6,21 @@ internal import StrataLog
 /// The tables of one projection after the events up to a sequence. A value: a copy is O(tables).
 package struct TableSet: Sendable {
   /// The last sequence that is folded in; 0 before the first event.
-  package internal(set) var sequence: UInt64
+  package var sequence: UInt64
   /// The own time of the append with `sequence`; nil at 0.
-  package internal(set) var time: Int64?
+  package var time: Int64?
   /// The chain of the log after `sequence`; nil if it is not known, as between the appends of one block.
-  package internal(set) var chain: UInt64?
+  package var chain: UInt64?
   /// The number of appends that are folded in.
-  package internal(set) var appendCount: UInt64 = 0
+  package var appendCount: UInt64 = 0
   /// How often tables of another build of the program gave way to those of this one: see `Projector+Confirm.swift`.
-  package internal(set) var generation: UInt32 = 0
+  package var generation: UInt32 = 0
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
   /// The tables in the order in which they were first written to, then those that only a request named.
   package private(set) var tables: [Table] = []
   /// Events that the projection could not apply.
-  package internal(set) var failures = ProjectionFailures()
+  package var failures = ProjectionFailures()
   private var lastIndex = 0
   /// The index of each table by the hash of its name, or that of another table with the same hash. Empty for few tables.
   private var indices: [UInt64: Int] = [:]
@@ -33,7 +33,7 @@ package struct TableSet: Sendable {
   }
 
   /// A state as it is on disk, with its chain if that is there too.
-  init(
+  package init(
     sequence: UInt64, time: Int64?, chain: UInt64?, appendCount: UInt64, recordsTouches: Bool,
     tables: [Table], failures: ProjectionFailures
   ) {
@@ -54,34 +54,12 @@ package struct TableSet: Sendable {
   }
 
   /// Lends each tree whose leaves may move to a file, with its table.
-  mutating func forEachTree<Failure: Error>(
-    _ body: (inout Tree, _ table: String, StateHealing.Part) throws(Failure) -> Void
+  package mutating func forEachTree<Failure: Error>(
+    _ body: (inout Tree, _ table: String, TablePart) throws(Failure) -> Void
   ) throws(Failure) {
     for index in tables.indices {
       let name = tables[index].name
       try tables[index].forEachTree { (tree, part) throws(Failure) in try body(&tree, name, part) }
-    }
-  }
-
-  /// The bytes of leaves that are in memory only, and that no other state has.
-  mutating func ownLeafBytes() -> Int {
-    var bytes = 0
-    forEachTree { tree, _, _ in bytes += tree.ownLeafBytes() }
-    return bytes
-  }
-
-  /// Moves the leaves to a file that are in memory only, and that no other state has.
-  mutating func spill(to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
-    try forEachTree { (tree, table, part) throws(StoreError) in
-      try file.spill(&tree, healing.healing(table, part), part)
-    }
-  }
-
-  /// Moves leaves to a file that are in others, for all states that have them.
-  func move(from lineages: [StateLineage], to file: SpillFile, _ healing: StateHealing) throws(StoreError) {
-    var set = self
-    try set.forEachTree { (tree, table, part) throws(StoreError) in
-      try file.move(tree, from: lineages, healing.healing(table, part), part)
     }
   }
 
@@ -117,7 +95,7 @@ package struct TableSet: Sendable {
 
   /// Takes back that events wrote to some tables, whose rows are gone again. A table with views is then one that only a
   /// request named; others are removed.
-  mutating func takeBackWrites(to isTakenBack: (Table) -> Bool) {
+  package mutating func takeBackWrites(to isTakenBack: (Table) -> Bool) {
     var named = tables.filter { !$0.isWritten }
     for table in tables where table.isWritten && isTakenBack(table) && !table.views.isEmpty {
       var table = table
@@ -158,7 +136,7 @@ package struct TableSet: Sendable {
 
 extension TableSet {
   /// The index of the table with a name; nil if there is none. O(1), but for names that were chosen to have one hash.
-  func index(ofTable name: UnsafeRawBufferPointer) -> Int? {
+  package func index(ofTable name: UnsafeRawBufferPointer) -> Int? {
     if tables.count > Self.comparedCountMax {
       guard let index = indices[XXH64.of(name)] else { return nil }
       if isTable(index, named: name) { return index }
@@ -195,6 +173,11 @@ public struct ProjectionFailures: Sendable, Hashable {
     public var sequence: UInt64
     /// What the projection threw, or which row could not be encoded or decoded or has an id that is too long.
     public var what: String
+
+    package init(sequence: UInt64, what: String) {
+      self.sequence = sequence
+      self.what = what
+    }
   }
 
   /// The first failures, in the order of their sequences.
@@ -204,7 +187,7 @@ public struct ProjectionFailures: Sendable, Hashable {
 
   package init() {}
 
-  init(listed: [Failure], count: Int) {
+  package init(listed: [Failure], count: Int) {
     self.listed = listed
     self.count = count
   }

@@ -261,3 +261,27 @@ private struct BesideItems: ~Copyable {
     return (values.finish(), marks.finish())
   }
 }
+
+extension View {
+  /// A view with items that were placed before, and the sections that they are in, ascending. O(sections), and
+  /// O(sections · log n) if they have another order than that of their keys.
+  package init(
+    _ definition: ViewDefinition, items: Tree, values: Tree?, problems: Tree,
+    _ sections: [(section: [UInt8], count: Int)]
+  ) {
+    self.init(empty: definition)
+    self.items = items
+    if let values { self.values = values }
+    self.problems = problems
+    var counts = Tree.Builder(pageSize: TreePages.sections)
+    for (section, count) in sections {
+      var count = UInt64(count).littleEndian
+      section.withUnsafeBytes { section in withUnsafeBytes(of: &count) { counts.append(section, $0) } }
+    }
+    self.sections = counts.finish()
+    if !definition.isOrderedByKey {
+      for (section, _) in sections { section.withUnsafeBytes { insertOrder(of: $0) } }
+    }
+    addDeclaredSections()
+  }
+}

@@ -9,12 +9,12 @@
 #endif
 
 /// A run of bytes that is kept alive elsewhere.
-struct ByteRun {
-  var base: UnsafeRawPointer
-  var count: Int
+package struct ByteRun {
+  package var base: UnsafeRawPointer
+  package var count: Int
 
   @inline(__always)
-  init(base: UnsafeRawPointer, count: Int) {
+  package init(base: UnsafeRawPointer, count: Int) {
     assert(count >= 0, "a run of bytes has a length below zero")
     self.base = base
     self.count = count
@@ -22,12 +22,12 @@ struct ByteRun {
 
   /// An empty buffer may have no address; an empty run has an address that is never read.
   @inline(__always)
-  init(_ buffer: UnsafeRawBufferPointer) {
+  package init(_ buffer: UnsafeRawBufferPointer) {
     base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
     count = buffer.count
   }
 
-  @inline(__always) var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inline(__always) package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
   @inline(__always)
   private func word(_ offset: Int) -> UInt64 {
@@ -36,7 +36,7 @@ struct ByteRun {
 
   /// The 8 bytes from `start` as a big-endian number, padded with zeros.
   @inline(__always)
-  func head(_ start: Int) -> UInt64 {
+  package func head(_ start: Int) -> UInt64 {
     let rest = count - start
     if rest >= 8 { return word(start) }
     if rest <= 0 { return 0 }
@@ -74,7 +74,7 @@ struct ByteRun {
 
   /// Below, equal to or above zero if this run orders before, equal to or after the other.
   @inline(__always)
-  func order(against other: ByteRun) -> Int {
+  package func order(against other: ByteRun) -> Int {
     let order = memcmp(base, other.base, min(count, other.count))
     return order != 0 ? Int(order) : count - other.count
   }
@@ -85,7 +85,7 @@ struct ByteRun {
   }
 
   /// The length of the common prefix of both runs, in bytes.
-  func commonPrefixLength(_ other: ByteRun) -> Int {
+  package func commonPrefixLength(_ other: ByteRun) -> Int {
     let both = min(count, other.count)
     var length = 0
     while length + 8 <= both {
@@ -103,7 +103,7 @@ struct ByteRun {
   /// The length of the common suffix of both runs, in bytes.
   ///
   /// - Parameter most: how long it may be; both runs are at least as long.
-  func commonSuffixLength(_ other: ByteRun, atMost most: Int) -> Int {
+  package func commonSuffixLength(_ other: ByteRun, atMost most: Int) -> Int {
     assert(most <= min(count, other.count), "a suffix is longer than its run")
     var length = 0
     while length + 8 <= most {
@@ -121,10 +121,10 @@ struct ByteRun {
 
 extension [UInt8] {
   /// Whether it is before other bytes, compared as unsigned bytes.
-  func isBefore(_ other: [UInt8]) -> Bool { order(against: other) < 0 }
+  package func isBefore(_ other: [UInt8]) -> Bool { order(against: other) < 0 }
 
   /// Below, equal to or above zero, compared as unsigned bytes.
-  func order(against other: [UInt8]) -> Int {
+  package func order(against other: [UInt8]) -> Int {
     withUnsafeBytes { a in other.withUnsafeBytes { a.order($0) } }
   }
 }

@@ -2,23 +2,23 @@
 
 /// Children in ascending order and the separators between them. The draft owns a reference to each child until a page
 /// is built from it.
-struct InnerDraft: ~Copyable {
+package struct InnerDraft: ~Copyable {
   private let height: Int
   private var children: [PageRef] = []
   private var separatorBytes: [UInt8] = []
   private var separatorEnds: [Int] = []
 
-  var count: Int { children.count }
+  package var count: Int { children.count }
 
   /// - Parameter height: the height of the pages that are built, one above that of the children.
-  init(height: Int) {
+  package init(height: Int) {
     self.height = height
     children.reserveCapacity(PageLayout.childCountMax + 2)
     separatorEnds.reserveCapacity(PageLayout.childCountMax + 2)
   }
 
   /// Appends a child and takes over its reference. The separator before the first child is ignored.
-  mutating func append(owned child: PageRef, separator: ByteRun) {
+  package mutating func append(owned child: PageRef, separator: ByteRun) {
     assert(child.height == height - 1, "a child is not one height below its page")
     if !children.isEmpty {
       assert(isAboveLast(separator), "the separators of an inner page do not ascend")
@@ -56,7 +56,7 @@ struct InnerDraft: ~Copyable {
   }
 
   /// Builds a page from a range of the children. The caller owns the page. Each child must be built into one page only.
-  func build(_ range: Range<Int>) -> PageRef {
+  package func build(_ range: Range<Int>) -> PageRef {
     assert(
       (1...PageLayout.childCountMax).contains(range.count), "an inner page holds no children, or too many")
     assert(range.upperBound <= count, "a draft has no such children")

@@ -1,11 +1,11 @@
 // A whole key, assembled from the parts that a page stores.
 
 /// Memory for one key at a time. A page's prefix is copied once for all of its keys.
-struct KeyBuffer: ~Copyable {
+package struct KeyBuffer: ~Copyable {
   private(set) var base: UnsafeMutableRawPointer
   private var capacity: Int
 
-  init() {
+  package init() {
     capacity = 120
     base = .allocate(byteCount: capacity + 8, alignment: 8)
   }
@@ -14,7 +14,7 @@ struct KeyBuffer: ~Copyable {
 
   /// Copies the prefix of a page. Call it before reading keys of that page.
   @inline(__always)
-  mutating func begin(_ page: PageRef) {
+  package mutating func begin(_ page: PageRef) {
     let prefix = page.prefix
     if prefix.count > capacity { grow(prefix.count, keeping: 0) }
     base.copyMemory(from: prefix.base, byteCount: prefix.count)
@@ -30,7 +30,7 @@ struct KeyBuffer: ~Copyable {
 
   /// A separator of the inner page that `begin` was last called for. Valid until the next call.
   @inline(__always)
-  mutating func separator(_ page: PageRef, _ index: Int) -> ByteRun {
+  package mutating func separator(_ page: PageRef, _ index: Int) -> ByteRun {
     assert(!page.isLeaf && index < page.count - 1, "a page is a leaf, or has no such separator")
     let slot = page.slots[index]
     return key(page, slot, restOffset: Int(slot.wide))
@@ -53,7 +53,7 @@ struct KeyBuffer: ~Copyable {
   }
 
   /// `begin` and `leafKey` in one.
-  mutating func key(of page: PageRef, _ index: Int) -> ByteRun {
+  package mutating func key(of page: PageRef, _ index: Int) -> ByteRun {
     begin(page)
     return leafKey(page, index)
   }

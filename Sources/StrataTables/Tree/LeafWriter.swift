@@ -1,7 +1,7 @@
 // Writing a leaf from entries in ascending order.
 
 /// Fills one new leaf. The entries that are appended must take exactly the bytes that were announced.
-struct LeafWriter {
+package struct LeafWriter {
   let page: PageRef
   private let prefixLength: Int
   private var heapEnd: Int
@@ -10,7 +10,7 @@ struct LeafWriter {
   ///   - prefix: the common prefix of all keys; copied.
   ///   - heapBytes: the bytes of all values and of all keys' rests.
   ///   - capacity: bytes after the header.
-  init(prefix: ByteRun, heapBytes: Int, capacity: Int, isLarge: Bool = false) {
+  package init(prefix: ByteRun, heapBytes: Int, capacity: Int, isLarge: Bool = false) {
     let top = capacity - heapBytes
     page = PageRef(
       creating: PageHeader(
@@ -24,14 +24,14 @@ struct LeafWriter {
   }
 
   /// The page, once all announced entries are in it.
-  func finish() -> PageRef {
+  package func finish() -> PageRef {
     assert(heapEnd == Int(page.header.pointee.capacity), "a leaf did not receive all announced entries")
     return page
   }
 
   /// Appends an entry whose key begins with the prefix.
   @inline(__always)
-  mutating func append(_ key: ByteRun, _ value: ByteRun) {
+  package mutating func append(_ key: ByteRun, _ value: ByteRun) {
     assert(key.order(againstPrefix: page.prefix) == 0, "a leaf receives a key without its prefix")
     add(key.head(prefixLength), key.base + prefixLength, key.count - prefixLength, value)
   }
@@ -88,10 +88,10 @@ struct LeafWriter {
 }
 
 /// The sizes that decide how entries are distributed over pages.
-struct PageLayout {
+package struct PageLayout {
   /// The bytes after the header of a page that several entries share.
-  let area: Int
-  static let childCountMax = 16
+  package let area: Int
+  package static let childCountMax = 16
 
   @inline(__always) init(pageSize: Int) { area = pageSize - PageHeader.overhead }
 
@@ -103,12 +103,12 @@ struct PageLayout {
   }
 
   @inline(__always)
-  func isLarge(keyLength: Int, valueLength: Int) -> Bool {
+  package func isLarge(keyLength: Int, valueLength: Int) -> Bool {
     Slot.size + keyLength + valueLength > area / 2 - 8
   }
 
   /// A new page for one entry, owned by the caller. The page of a large entry is exactly as large as it must be.
-  func page(_ key: ByteRun, _ value: ByteRun) -> PageRef {
+  package func page(_ key: ByteRun, _ value: ByteRun) -> PageRef {
     let heapBytes = max(0, key.count - 8) + value.count
     let size = Slot.size + heapBytes
     let isLarge = isLarge(key, value)

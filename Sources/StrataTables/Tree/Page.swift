@@ -25,7 +25,7 @@
 
 /// The header of a page.
 @usableFromInline
-struct PageHeader {
+package struct PageHeader {
   /// The number of entries of a leaf, or of children of an inner page.
   var count: UInt16
   /// The number of levels below this page; 0 for a leaf.
@@ -72,34 +72,34 @@ struct PageFlags: OptionSet, Sendable {
 /// The place of a stub never changes, so any thread may read it; where its page is by now is said by `placeOnDisk`. A
 /// leaf that a stub is for has no place itself: a tree may take it over without the stub, and would not learn that the
 /// file is given up.
-struct StoredPlace: Hashable {
+package struct StoredPlace: Hashable {
   /// From the beginning of the file, in bytes.
-  var offset: UInt64 = 0
+  package var offset: UInt64 = 0
   /// The number of the page file.
-  var file: UInt32 = 0
+  package var file: UInt32 = 0
   /// The length of the record in bytes; 0 for a page that is not on disk.
-  var length: UInt32 = 0
+  package var length: UInt32 = 0
   /// The checksum of the record.
-  var checksum: UInt32 = 0
+  package var checksum: UInt32 = 0
   private var unused: UInt32 = 0
 
-  static let none = StoredPlace()
+  package static let none = StoredPlace()
 
   init() {}
 
-  init(file: UInt32, offset: UInt64, length: UInt32, checksum: UInt32) {
+  package init(file: UInt32, offset: UInt64, length: UInt32, checksum: UInt32) {
     self.file = file
     self.offset = offset
     self.length = length
     self.checksum = checksum
   }
 
-  @inline(__always) var isNone: Bool { length == 0 }
+  @inline(__always) package var isNone: Bool { length == 0 }
 }
 
 /// The storage of a page or of a stub. A page owns a reference to each child.
 @usableFromInline
-final class Page: ManagedBuffer<PageHeader, UInt64> {
+package final class Page: ManagedBuffer<PageHeader, UInt64> {
   deinit {
     withUnsafeMutablePointerToHeader { header in
       if header.pointee.flags.contains(.stub) { return PageStub.of(header).end() }
@@ -112,7 +112,7 @@ final class Page: ManagedBuffer<PageHeader, UInt64> {
 }
 
 /// One key of a page: an entry of a leaf or a separator of an inner page.
-struct Slot {
+package struct Slot {
   /// The 8 key bytes after the prefix as a big-endian number, padded with zeros if the key is shorter.
   var head: UInt64
   /// The length of the key after the prefix.
@@ -128,5 +128,5 @@ struct Slot {
   /// The number of heap bytes that this entry takes in a leaf.
   @inline(__always) var heapLength: Int { restLength + valueLength }
 
-  static let size = MemoryLayout<Slot>.stride
+  package static let size = MemoryLayout<Slot>.stride
 }

@@ -64,7 +64,7 @@ package final class PageCache: Sendable {
   package var statistics: Statistics { state.withLock { $0.statistics } }
 
   /// Adds the page of a stub, which must be held, and drops others if there are too many.
-  func add(_ stub: StubRef) {
+  package func add(_ stub: StubRef) {
     let free = state.withLock { state in
       if stub.cacheIndex == nil, let page = stub.loaded {
         stub.cacheIndex = state.ring.count

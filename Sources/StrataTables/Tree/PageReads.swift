@@ -13,7 +13,7 @@ package struct PageReads: ~Copyable {
   private var token: UInt32
 
   @usableFromInline
-  init() { token = strata_begin_read() }
+  package init() { token = strata_begin_read() }
 
   @usableFromInline
   deinit { strata_end_read(token) }
@@ -27,7 +27,7 @@ package struct PageReads: ~Copyable {
 
   /// Runs a body that reads below a root.
   @inline(__always)
-  static func of<Result, Failure: Error>(
+  package static func of<Result, Failure: Error>(
     _ root: Page, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let token = strata_begin_read()

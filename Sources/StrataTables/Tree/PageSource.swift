@@ -6,10 +6,10 @@
 /// A read of a tree cannot fail: it has no way to say so, and a missing page must not look like missing entries. So
 /// `read` makes a page again that the disk has lost. If nothing is left that it could be made of, a read ends the process:
 /// its caller waits for bytes that exist nowhere any longer, and a wrong answer is worse. What writes states can give up.
-final class PageSource: Sendable {
+package final class PageSource: Sendable {
   private let lineage: any AnyObject & Sendable
   /// Where leaves are kept that were read.
-  let cache: PageCache
+  package let cache: PageCache
   private let read: @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
   /// Asks the disk for the bytes at a place, and does not wait for them.
   let willRead: @Sendable (StoredPlace) -> Void
@@ -19,7 +19,7 @@ final class PageSource: Sendable {
   ///   - read: returns the page of a stub, owned by the caller; stubs below it get the given source. Blocks for as long
   ///     as the disk does.
   ///   - willRead: asks the disk for the bytes at a place, and does not wait for them.
-  init(
+  package init(
     _ lineage: any AnyObject & Sendable, _ cache: PageCache,
     willRead: @escaping @Sendable (StoredPlace) -> Void = { _ in },
     _ read: @escaping @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
@@ -34,16 +34,18 @@ final class PageSource: Sendable {
   func isSameLineage(as other: PageSource) -> Bool { lineage === other.lineage }
 
   /// Whether the pages are in the files of a lineage.
-  func isOf(_ lineage: StateLineage) -> Bool { self.lineage === lineage }
+  func isOf(_ lineage: AnyObject) -> Bool { self.lineage === lineage }
 
   /// The page of a stub, owned by the caller.
   func page(_ part: PagePart) throws(PageLoss) -> PageRef { try read(part, self) }
 }
 
 /// A page that is lost for good.
-struct PageLoss: Error {
+package struct PageLoss: Error {
   /// What was lost and why, in sentences.
-  var what: String
+  package var what: String
+
+  package init(what: String) { self.what = what }
 
   /// Ends the process with a message.
   func stop() -> Never {

@@ -8,7 +8,7 @@ internal import CStrata
 /// shared by trees and by threads. The first thread that looks into the child reads it, and sets `loaded`; if two
 /// threads read it at the same time, one of them drops what it read. A leaf may be dropped again: see `PageCache`. The
 /// thread that writes states says when the page has another place. The bounds never change.
-struct PageStub {
+package struct PageStub {
   /// The page; nil until it was read, and after it was dropped. Owned.
   fileprivate var loaded: UnsafeMutableRawPointer?
   /// The `PageSource`; nil once the page has another place. Owned.
@@ -23,14 +23,14 @@ struct PageStub {
   /// 1 if the page was looked into since the cache last asked.
   fileprivate var wasUsed: UInt8
 
-  static func of(_ header: UnsafeMutablePointer<PageHeader>) -> StubRef {
+  package static func of(_ header: UnsafeMutablePointer<PageHeader>) -> StubRef {
     assert(header.pointee.flags.contains(.stub), "a page is read as a stub")
     return StubRef(stub: PageRef.area(header).assumingMemoryBound(to: PageStub.self))
   }
 }
 
 /// An unowned reference to what a stub holds.
-struct StubRef: Equatable {
+package struct StubRef: Equatable {
   fileprivate let stub: UnsafeMutablePointer<PageStub>
 
   fileprivate func initialize(_ part: PagePart, _ source: PageSource, loaded: PageRef?) {
@@ -130,14 +130,22 @@ struct StubRef: Equatable {
 }
 
 /// A page on disk, and what its parent says of it.
-struct PagePart {
-  var place: StoredPlace
-  var height: Int
-  var total: UInt32
+package struct PagePart {
+  package var place: StoredPlace
+  package var height: Int
+  package var total: UInt32
   /// No key of the page is below it.
-  var low: [UInt8]?
+  package var low: [UInt8]?
   /// Every key of the page is below it.
-  var high: [UInt8]?
+  package var high: [UInt8]?
+
+  package init(place: StoredPlace, height: Int, total: UInt32, low: [UInt8]?, high: [UInt8]?) {
+    self.place = place
+    self.height = height
+    self.total = total
+    self.low = low
+    self.high = high
+  }
 }
 
 extension PagePart {
@@ -156,7 +164,7 @@ extension PageRef {
   /// A new stub, owned by the caller.
   ///
   /// - Parameter loaded: its page, whose reference is taken over.
-  init(stubFor part: PagePart, in source: PageSource, loaded: PageRef? = nil) {
+  package init(stubFor part: PagePart, in source: PageSource, loaded: PageRef? = nil) {
     let length = MemoryLayout<PageStub>.stride + (part.low?.count ?? 0) + (part.high?.count ?? 0)
     self.init(
       creating: PageHeader(
@@ -167,7 +175,7 @@ extension PageRef {
     PageStub.of(header).initialize(part, source, loaded: loaded)
   }
 
-  @inline(__always) var isStub: Bool { header.pointee.flags.contains(.stub) }
+  @inline(__always) package var isStub: Bool { header.pointee.flags.contains(.stub) }
 
   /// The page that a reference leads to: the page itself, or the one that a stub is for, which is read if it is not in
   /// memory. Blocks for as long as the disk does, and never fails: see `PageSource`. A leaf is valid only during the
@@ -180,7 +188,7 @@ extension PageRef {
   }
 
   /// The same as `loaded` for a caller that can do without the page.
-  func loadedOrLoss() throws(PageLoss) -> PageRef { isStub ? try readOrLoss() : self }
+  package func loadedOrLoss() throws(PageLoss) -> PageRef { isStub ? try readOrLoss() : self }
 
   private func readOrLoss() throws(PageLoss) -> PageRef {
     let stub = PageStub.of(header)
@@ -207,7 +215,7 @@ extension PageRef {
   }
 
   /// The page that a reference leads to if it is in memory.
-  var loadedPage: PageRef? { isStub ? PageStub.of(header).loaded : self }
+  package var loadedPage: PageRef? { isStub ? PageStub.of(header).loaded : self }
 
   /// Whether two references lead to the same content for certain: the same page, or two stubs for the same bytes on
   /// disk. Reads nothing.
@@ -227,7 +235,7 @@ extension PageRef {
 
   /// Where the page of a reference is on disk, without reading it. For the thread that writes a state: see
   /// `StoredPlace`.
-  var placeOnDisk: StoredPlace {
+  package var placeOnDisk: StoredPlace {
     guard isStub else { return place.pointee }
     let stub = PageStub.of(header)
     // An inner page has its new place before its stub.
@@ -236,13 +244,13 @@ extension PageRef {
   }
 
   /// The bytes that the page of a stub takes in the files of a lineage; 0 if it is elsewhere.
-  func storedLength(in lineage: StateLineage) -> UInt64 {
+  package func storedLength(in lineage: AnyObject) -> UInt64 {
     let (place, source) = PageStub.of(header).target(place.pointee)
     return source.isOf(lineage) ? UInt64(place.length) : 0
   }
 
   /// Tells a stub where its page is now, which is durable there. Called by the thread that writes states.
-  func move(to place: StoredPlace, _ source: PageSource) {
+  package func move(to place: StoredPlace, _ source: PageSource) {
     PageStub.of(header).move(to: PageMove(place, source))
   }
 }

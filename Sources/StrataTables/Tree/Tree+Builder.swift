@@ -152,7 +152,7 @@ extension Tree {
 extension Tree {
   /// The tree of the entries of several trees, which have the leaves in common with it. The keys of each must be greater
   /// than those of the one before. O(pages).
-  init(joining trees: [Tree], pageSize: Int) {
+  package init(joining trees: [Tree], pageSize: Int) {
     let filled = trees.filter { !$0.isEmpty }
     guard filled.count > 1 else {
       self = filled.first ?? Tree(pageSize: pageSize)

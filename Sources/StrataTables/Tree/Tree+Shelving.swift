@@ -1,13 +1,15 @@
 // After a checkpoint: pages that are on disk now need not stay in memory.
 
 /// What a checkpoint wrote of trees.
-struct WrittenPages {
+package struct WrittenPages {
   /// The inner pages.
-  var inner: Set<UnsafeMutableRawPointer> = []
+  package var inner: Set<UnsafeMutableRawPointer> = []
   /// The new places of leaves that a stub is for, by stub.
-  var moved: [UnsafeMutableRawPointer: StoredPlace] = [:]
+  package var moved: [UnsafeMutableRawPointer: StoredPlace] = [:]
   /// Whether files are given up: then no stub may name one of them any longer.
-  var areFilesGivenUp = false
+  package var areFilesGivenUp = false
+
+  package init() {}
 }
 
 extension Tree {
@@ -16,7 +18,7 @@ extension Tree {
   ///
   /// Called by the thread that writes states, which holds the tree and is the only one that replaces references in
   /// shared pages. Other threads may read the tree meanwhile, and change other trees that share its pages.
-  func shelve(_ written: WrittenPages, _ source: PageSource) {
+  package func shelve(_ written: WrittenPages, _ source: PageSource) {
     guard let root else { return }
     withExtendedLifetime(root) {
       let page = PageRef(root)
@@ -28,7 +30,7 @@ extension Tree {
 
 extension WrittenPages {
   /// Where the page of a reference is, once what was written is durable.
-  func place(of page: PageRef) -> StoredPlace { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
+  package func place(of page: PageRef) -> StoredPlace { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
 
   fileprivate func concerns(_ page: PageRef) -> Bool {
     areFilesGivenUp || inner.contains(page.reference.toOpaque())

@@ -1,49 +1,61 @@
 // Leaves that move to a file, so that they need not stay in memory.
 
 internal import StrataBase
-internal import StrataLog
 
 extension Tree {
   /// The bytes of the leaves that are in memory only, without those that another tree has too. O(inner pages in memory).
-  mutating func ownLeafBytes() -> Int {
+  package mutating func ownLeafBytes() -> Int {
     guard isKnownUniquelyReferenced(&root), let root else { return 0 }
     return withExtendedLifetime(root) { PageRef(root).ownLeafBytes() }
   }
 
   /// The same; nil if another tree has the root too, and with it all leaves.
-  mutating func bytesIfOwn() -> Int? {
+  package mutating func bytesIfOwn() -> Int? {
     root == nil || isKnownUniquelyReferenced(&root) ? ownLeafBytes() : nil
   }
 
   /// The bytes that the leaves take that are in the files of a lineage. O(pages in memory).
-  func byteCount(in lineage: StateLineage) -> UInt64 {
+  package func byteCount(in lineage: AnyObject) -> UInt64 {
     guard let root else { return 0 }
     return PageReads.of(root) { PageRef(root).byteCount(in: lineage) }
   }
 
   /// The bytes of the leaves that are in memory only, also of those that others share. O(pages in memory).
-  var unstoredLeafBytes: Int {
+  package var unstoredLeafBytes: Int {
     guard let root else { return 0 }
     return withExtendedLifetime(root) { PageRef(root).unstoredLeafBytes() }
   }
 
-  /// Hands over each leaf that is in the files of some lineages, also if others share it. Its stub stays, and says where the
-  /// leaf is now, once its bytes are there. O(pages in memory), and the bytes of the leaves.
-  func moveLeaves(from lineages: [StateLineage], to writer: SpillWriter) throws(StoreError) {
+  /// Lends the stub of each leaf that is in the files of some lineages, also if others share it. The tree stays in memory
+  /// until the body of the last one has returned. O(pages in memory).
+  package func forEachStoredLeaf<Failure: Error>(
+    in lineages: [AnyObject], _ body: (_ stub: PageRef) throws(Failure) -> Void
+  ) throws(Failure) {
     guard let root else { return }
     defer { withExtendedLifetime(root) {} }
-    try PageRef(root).moveLeaves(from: lineages, to: writer)
-    try writer.flush()
+    try PageRef(root).forEachStoredLeaf(in: lineages, body)
   }
 
-  /// Hands over each leaf that is in memory only, without those that another tree has too. Stubs take the place of
-  /// leaves once their bytes are in the file. O(inner pages in memory), and the bytes of the leaves.
-  mutating func spill(to writer: SpillWriter) throws(StoreError) {
+  /// A leaf that is in memory only, and that no other tree has.
+  package struct OwnLeaf {
+    package var leaf: PageRef
+    /// The inner page that has it, and at which index.
+    package var parent: PageRef
+    package var index: Int
+    /// No key of the leaf is below it; nil for the first leaf.
+    package var low: [UInt8]?
+    /// Every key of the leaf is below it; nil for the last leaf.
+    package var high: [UInt8]?
+  }
+
+  /// Lends each leaf that is in memory only, without those that another tree has too, to a body that may exchange it in
+  /// its parent for a stub, now or in a later call. O(inner pages in memory).
+  package mutating func forEachOwnLeaf<Failure: Error>(
+    _ body: (OwnLeaf) throws(Failure) -> Void
+  ) throws(Failure) {
     guard isKnownUniquelyReferenced(&root), let root else { return }
-    let page = PageRef(root)
     defer { withExtendedLifetime(root) {} }
-    try page.spillLeaves(low: nil, high: nil, to: writer)
-    try writer.flush()
+    try PageRef(root).forEachOwnLeaf(low: nil, high: nil, body)
   }
 }
 
@@ -63,7 +75,7 @@ extension PageRef {
     return bytes
   }
 
-  fileprivate func byteCount(in lineage: StateLineage) -> UInt64 {
+  fileprivate func byteCount(in lineage: AnyObject) -> UInt64 {
     if isLeaf { return isStub ? storedLength(in: lineage) : 0 }
     guard let page = loadedPage else { return 0 }
     return (0..<page.count).reduce(0) { $0 + page.link($1).byteCount(in: lineage) }
@@ -74,20 +86,24 @@ extension PageRef {
     return isLeaf ? allocatedBytes : (0..<count).reduce(0) { $0 + link($1).unstoredLeafBytes() }
   }
 
-  fileprivate func moveLeaves(from lineages: [StateLineage], to writer: SpillWriter) throws(StoreError) {
+  fileprivate func forEachStoredLeaf<Failure: Error>(
+    in lineages: [AnyObject], _ body: (_ stub: PageRef) throws(Failure) -> Void
+  ) throws(Failure) {
     if isLeaf {
       guard isStub, lineages.contains(where: { storedLength(in: $0) > 0 }) else { return }
-      return try writer.append(moved: self)
+      return try body(self)
     }
     // Inner pages stay in memory, and what is below one that was never read was never changed.
     guard let page = loadedPage else { return }
-    for index in 0..<page.count { try page.link(index).moveLeaves(from: lineages, to: writer) }
+    for index in 0..<page.count { try page.link(index).forEachStoredLeaf(in: lineages, body) }
   }
 
   /// - Parameters:
   ///   - low: no key below the page, which only the caller has, is below it.
   ///   - high: every key is below it.
-  fileprivate func spillLeaves(low: [UInt8]?, high: [UInt8]?, to writer: SpillWriter) throws(StoreError) {
+  fileprivate func forEachOwnLeaf<Failure: Error>(
+    low: [UInt8]?, high: [UInt8]?, _ body: (Tree.OwnLeaf) throws(Failure) -> Void
+  ) throws(Failure) {
     guard !isLeaf, !isStub else { return }
     var buffer = KeyBuffer()
     buffer.begin(self)
@@ -96,10 +112,10 @@ extension PageRef {
       let high = index + 1 < count ? Array(buffer.separator(self, index).buffer) : high
       let child = link(index)
       guard child.isLeaf else {
-        try child.spillLeaves(low: low, high: high, to: writer)
+        try child.forEachOwnLeaf(low: low, high: high, body)
         continue
       }
-      try writer.append(child, index, of: self, low: low, high: high)
+      try body(Tree.OwnLeaf(leaf: child, parent: self, index: index, low: low, high: high))
     }
   }
 }

@@ -12,7 +12,7 @@
 @usableFromInline
 package struct Tree: @unchecked Sendable {
   @usableFromInline
-  internal var root: Page?
+  package var root: Page?
   /// The size of a full page in bytes.
   package let pageSize: Int
 
@@ -26,7 +26,7 @@ package struct Tree: @unchecked Sendable {
     self.pageSize = pageSize
   }
 
-  init(pageSize: Int, owned root: PageRef?) {
+  package init(pageSize: Int, owned root: PageRef?) {
     assert(root.map { $0.isLeaf || $0.isStub || $0.count > 1 } ?? true, "a root has only one child")
     self.pageSize = pageSize
     self.root = root?.reference.takeRetainedValue()
@@ -48,5 +48,5 @@ package struct Tree: @unchecked Sendable {
   /// False does not mean that they differ: trees that were built separately may be equal too.
   package func isIdentical(to other: Tree) -> Bool { root === other.root }
 
-  var layout: PageLayout { PageLayout(pageSize: pageSize) }
+  package var layout: PageLayout { PageLayout(pageSize: pageSize) }
 }

@@ -4,7 +4,7 @@ internal import StrataBase
 
 /// The items of a view as they were when it was made, counted and read without making pages of their tree. That is what
 /// runs know of a list of the past.
-protocol CountedItems: AnyObject, Sendable {
+package protocol CountedItems: AnyObject, Sendable {
   /// The items as a tree, as it was made.
   var tree: Tree { get }
 
@@ -25,12 +25,14 @@ protocol CountedItems: AnyObject, Sendable {
 }
 
 /// Items of a view, one after the other.
-struct CopiedItems {
+package struct CopiedItems {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
   private var lengths: [(section: Int, id: Int)] = []
 
-  mutating func append(_ bytes: UnsafeRawBufferPointer, sectionLength: Int, idLength: Int) {
+  package init() {}
+
+  package mutating func append(_ bytes: UnsafeRawBufferPointer, sectionLength: Int, idLength: Int) {
     self.bytes.append(contentsOf: bytes)
     ends.append(self.bytes.count)
     lengths.append((sectionLength, idLength))

@@ -17,14 +17,16 @@ package final class FoldScratch {
 }
 
 /// A row's previous position in a view and the new one, as buffers that are reused.
-struct ViewScratch: ~Copyable {
+package struct ViewScratch: ~Copyable {
   private var old = PlacedKey()
   private var new = PlacedKey()
   private var writer = SortKeyWriter()
 
+  package init() {}
+
   /// Lets a view follow the change of a row.
   @inline(__always)
-  mutating func change(
+  package mutating func change(
     _ view: inout View, id: UnsafeRawBufferPointer, from oldRow: RowView?, to newRow: RowView?
   ) {
     old.place(oldRow, by: view.definition, &writer)

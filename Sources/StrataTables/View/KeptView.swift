@@ -8,7 +8,7 @@ package struct KeptView: Sendable, Hashable {
   /// All that the program's request says, as text: the same in every process for the same request.
   package let identity: String
   /// The code that makes the keys: a view of another fingerprint is built again.
-  let fingerprint: UInt64
+  package let fingerprint: UInt64
 
   /// Raised whenever Strata makes other keys of the same rows than before.
   private static let keyNumber = 3
@@ -28,7 +28,7 @@ package struct KeptView: Sendable, Hashable {
     fingerprint = XXH64.of(Array(code.utf8))
   }
 
-  init(name: String, identity: String, fingerprint: UInt64) {
+  package init(name: String, identity: String, fingerprint: UInt64) {
     self.name = name
     self.identity = identity
     self.fingerprint = fingerprint
@@ -36,7 +36,7 @@ package struct KeptView: Sendable, Hashable {
 }
 
 /// A view that was saved, before a list of this process asks for it.
-protocol SavedView: AnyObject, Sendable {
+package protocol SavedView: AnyObject, Sendable {
   var kept: KeptView { get }
 
   /// The view over the rows as they are now; nil if it is not the view of this definition, or cannot be read. Reads
@@ -45,18 +45,18 @@ protocol SavedView: AnyObject, Sendable {
 }
 
 /// The trees of a view.
-struct ViewTrees: Sendable {
+package struct ViewTrees: Sendable {
   /// One of the trees, by its place among them on disk.
-  enum Kind: Int, CaseIterable, Sendable {
+  package enum Kind: Int, CaseIterable, Sendable {
     case items, sections, order, labels, values, problems, marks, drifts, keys
   }
 
   private var trees: [Kind: Tree] = [:]
 
-  init() {}
+  package init() {}
 
   /// Nil only for `keys`, which few views have.
-  subscript(_ kind: Kind) -> Tree? {
+  package subscript(_ kind: Kind) -> Tree? {
     get { trees[kind] }
     set { trees[kind] = newValue }
   }
@@ -64,7 +64,7 @@ struct ViewTrees: Sendable {
 
 extension View {
   /// A view as it was saved; nil if its trees do not belong together. O(sections · log): the items are only counted.
-  init?(_ definition: ViewDefinition, _ trees: ViewTrees) {
+  package init?(_ definition: ViewDefinition, _ trees: ViewTrees) {
     self.init(empty: definition)
     guard let items = trees[.items], let sections = trees[.sections], let order = trees[.order],
       let labels = trees[.labels], let values = trees[.values], let problems = trees[.problems],
@@ -82,7 +82,7 @@ extension View {
     else { return nil }
   }
 
-  var trees: ViewTrees {
+  package var trees: ViewTrees {
     var trees = ViewTrees()
     trees[.items] = items
     trees[.sections] = sections
@@ -113,7 +113,7 @@ extension View {
   }
 
   /// Follows the changes of its table's rows from one version to another. O(changes · log n).
-  mutating func catchUp(from old: Tree, to new: Tree) {
+  package mutating func catchUp(from old: Tree, to new: Tree) {
     var keys = ViewScratch()
     var differences = RowDifferences()
     while true {
@@ -127,7 +127,7 @@ extension View {
 }
 
 extension ViewTrees.Kind {
-  var pageSize: Int {
+  package var pageSize: Int {
     switch self {
     case .items, .values, .marks, .keys: TreePages.view
     case .sections, .order, .labels: TreePages.sections
@@ -136,7 +136,7 @@ extension ViewTrees.Kind {
   }
 
   /// Whether an entry is one that the tree may hold, as far as reading it relies on that.
-  func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer, isCompared: Bool) -> Bool {
+  package func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer, isCompared: Bool) -> Bool {
     func number<Number: FixedWidthInteger>(_ type: Number.Type, at offset: Int = 0) -> Int? {
       guard value.count >= offset + MemoryLayout<Number>.size else { return nil }
       return Int(exactly: Number(littleEndian: value.loadUnaligned(fromByteOffset: offset, as: type)))
@@ -158,5 +158,21 @@ extension ViewTrees.Kind {
       return 4 + key <= value.count && section + keyLength <= key
     case .problems, .drifts: return true
     }
+  }
+}
+
+extension ViewTrees.Kind {
+  /// Whether a tree of this kind is read whole when its view is opened: it has few entries, and each is compared with
+  /// the others before the view is used.
+  package var isReadWhole: Bool {
+    switch self {
+    case .sections, .order, .labels: true
+    case .items, .values, .problems, .marks, .drifts, .keys: false
+    }
+  }
+
+  /// What an entry of a tree of this kind must satisfy.
+  package func check(isCompared: Bool) -> EntryCheck {
+    { keyLength, value in isValid(keyLength, value, isCompared: isCompared) }
   }
 }

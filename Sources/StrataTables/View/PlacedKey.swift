@@ -19,7 +19,7 @@ package struct PlacedKey: Sendable {
   package private(set) var remark: RowProblem?
 
   /// What a list reports of the row.
-  var report: RowProblem? { problem ?? remark }
+  package var report: RowProblem? { problem ?? remark }
 
   package init() {}
 

@@ -1,7 +1,7 @@
 // The rows that differ between two versions of a table, for code of the program that may take its time.
 
 /// The rows that differ between two versions of a table, a part at a time. Each of them is copied before it is lent.
-struct RowDifferences {
+package struct RowDifferences {
   /// The number of differences that are looked up at once.
   private static let countMax = 65_536
 
@@ -13,21 +13,23 @@ struct RowDifferences {
   /// The greatest id that was read.
   private var last: [UInt8]?
   /// Whether no difference is after those that were read.
-  private(set) var isLast = false
+  package private(set) var isLast = false
   private var old: [UInt8] = []
   private var new: [UInt8] = []
 
-  var count: Int { ends.count }
-  var isDone: Bool { place == ends.count }
+  package init() {}
+
+  package var count: Int { ends.count }
+  package var isDone: Bool { place == ends.count }
 
   /// Whether the rows that differ are at least one in eight where they were looked for.
-  func areMany(of count: Int) -> Bool {
+  package func areMany(of count: Int) -> Bool {
     let span = isLast ? count : (ranks.last ?? 0) - (ranks.first ?? 0) + 1
     return ends.count >= span / 8
   }
 
   /// Reads the next differences, and none of the rows. Those that were read are done.
-  mutating func read(from old: Tree, to new: Tree) {
+  package mutating func read(from old: Tree, to new: Tree) {
     (ids, ends, ranks, place) = ([], [], [], 0)
     let last = last
     Tree.walkDifferences(from: old, to: new) { difference in
@@ -42,7 +44,7 @@ struct RowDifferences {
   }
 
   /// Lends the next row as it is in both versions. Returns its rank in the newer one.
-  mutating func next(
+  package mutating func next(
     _ before: Tree, _ after: Tree, _ body: (UnsafeRawBufferPointer, _ old: RowView?, _ new: RowView?) -> Void
   ) -> Int {
     defer { place += 1 }

@@ -1,7 +1,7 @@
 // The order of a view's sections: their order keys, and the tree that holds them.
 
 extension View {
-  mutating func insertOrder(of section: UnsafeRawBufferPointer) {
+  package mutating func insertOrder(of section: UnsafeRawBufferPointer) {
     guard !definition.isOrderedByKey else { return }
     switch definition.sectionOrder {
     case .ranked(let rank): setRank(of: section, rank)

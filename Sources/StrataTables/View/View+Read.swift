@@ -21,7 +21,7 @@ package struct ItemKey {
 
   /// The value of an entry: the lengths of its section and id.
   @inline(__always)
-  static func lengths(section: Int, id: Int) -> (UInt16, UInt16) {
+  package static func lengths(section: Int, id: Int) -> (UInt16, UInt16) {
     (UInt16(section).littleEndian, UInt16(id).littleEndian)
   }
 

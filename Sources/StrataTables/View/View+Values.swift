@@ -3,7 +3,7 @@
 /// A tree beside the items, kept only if the order needs it. It holds the values of each section in order, so the least
 /// and the greatest value are the first and the last entry of the section, whichever values are removed.
 extension View {
-  static func valueKey(
+  package static func valueKey(
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: some Collection<UInt8>
   ) -> [UInt8] {
     var key: [UInt8] = []

@@ -15,7 +15,7 @@ package struct View: Sendable {
   /// Section → the label that was made for its order when it appeared. Empty unless sections are ranked or compared.
   var labels: Tree
   /// Section ‖ value ‖ id → the lengths of section and id. Empty unless sections are ordered by a value of their items.
-  var values: Tree
+  package var values: Tree
   /// Row id → why the row is not shown, or that its key was shortened, as UTF-8.
   package internal(set) var problems: Tree
   /// The lineage of states that this view belongs to; nil unless the program's code may have built another view of the
@@ -32,7 +32,7 @@ package struct View: Sendable {
   var spending = ViewMeter.Spending()
   var isLeaving = false
   /// What runs know of the items, if the view is of a state of the past. The trees may have changed since.
-  var past: (any CountedItems)?
+  package var past: (any CountedItems)?
 
   /// The view of an empty table, which holds the declared sections. O(declared sections × log).
   package init(_ definition: ViewDefinition) {
@@ -41,7 +41,7 @@ package struct View: Sendable {
   }
 
   /// The view without its declared sections.
-  init(empty definition: ViewDefinition) {
+  package init(empty definition: ViewDefinition) {
     self.definition = definition
     items = Tree(pageSize: TreePages.view)
     sections = Tree(pageSize: TreePages.sections)
@@ -55,7 +55,7 @@ package struct View: Sendable {
   }
 
   /// Adds the declared sections that hold no items.
-  mutating func addDeclaredSections() {
+  package mutating func addDeclaredSections() {
     for section in definition.declaredSections {
       section.withUnsafeBytes { section in
         guard !holds(section) else { return }

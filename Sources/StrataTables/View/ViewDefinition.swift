@@ -123,17 +123,17 @@ package final class ViewDefinition: Sendable {
   /// Section → its index in an explicit list.
   let listed: [[UInt8]: UInt32]
   /// Whether the tree of sections is in the order of the sections.
-  let isOrderedByKey: Bool
+  package let isOrderedByKey: Bool
   /// Whether a change of its items may move a section.
   let dependsOnItems: Bool
   /// Whether each section keeps the label that it got when it appeared.
-  let holdsLabels: Bool
+  package let holdsLabels: Bool
   /// Whether the view stores its items' values.
-  let holdsValues: Bool
+  package let holdsValues: Bool
   /// Whether the program's code decides the order of each section by itself, and may return another result next time.
   package var asksForSectionOrder: Bool { !isCompared && (holdsLabels || (holdsValues && calls != .none)) }
   /// Whether a closure of the program compares sections.
-  var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
+  package var isCompared: Bool { if case .compared = sectionOrder { true } else { false } }
 
   /// The keys of a view's items by their ids, computed for readers of a view that does not keep them. Holds those of
   /// the last view that needed them.
@@ -177,4 +177,9 @@ package final class ViewDefinition: Sendable {
     declaredSections = declared.filter { known.insert($0).inserted }
     self.declared = known
   }
+}
+
+extension ViewDefinition {
+  /// Whether the program's code is called for a row or a section, which may take any amount of time.
+  package var callsProgram: Bool { calls != .none || holdsLabels }
 }

@@ -14,9 +14,14 @@ internal import Synchronization
 /// Belongs to the thread that folds, except for `now`.
 package final class ViewMeter: @unchecked Sendable {
   /// The part of a view in a step, as far as it was measured.
-  struct Spending: Sendable {
+  package struct Spending: Sendable {
     var step: UInt32 = 0
     var nanoseconds: Int64 = 0
+
+    package init(step: UInt32 = 0, nanoseconds: Int64 = 0) {
+      self.step = step
+      self.nanoseconds = nanoseconds
+    }
   }
 
   private static let measuredFirst: UInt32 = 16
@@ -49,17 +54,17 @@ package final class ViewMeter: @unchecked Sendable {
   ///
   /// - Parameter limit: what a view that calls the program's code may take, instead of the budget; the others then may
   ///   take any time.
-  func beginStep(limit: Duration? = nil) {
+  package func beginStep(limit: Duration? = nil) {
     limits = limit.map { (Self.nanoseconds($0), .max) } ?? (budget, budget)
     step &+= 1
     rowCount = 0
   }
 
   /// Notes that the views are about to follow the change of a row.
-  func beginRow() { rowCount &+= 1 }
+  package func beginRow() { rowCount &+= 1 }
 
   /// Notes that a view follows the change from here on.
-  func enter(_ definition: ViewDefinition) {
+  package func enter(_ definition: ViewDefinition) {
     let isMeasured = rowCount <= Self.measuredFirst || rowCount % Self.measuredOneIn == 0
     begin = isMeasured ? MonotonicTime.now().nanoseconds : nil
     limit = definition.callsProgram ? limits.program : limits.others
@@ -71,7 +76,7 @@ package final class ViewMeter: @unchecked Sendable {
   private func turn() { turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
   /// Notes that the view has followed. Returns true if it takes more of the step than it may.
-  func leave(_ spending: inout Spending) -> Bool {
+  package func leave(_ spending: inout Spending) -> Bool {
     turn()
     guard let begin else { return false }
     if spending.step != step { spending = Spending(step: step) }
@@ -82,12 +87,12 @@ package final class ViewMeter: @unchecked Sendable {
 
   /// Notes what measures this thread, which somebody has to hold; nil for nothing. Returns what did so before.
   @discardableResult
-  static func exchange(_ meter: Unmanaged<ViewMeter>?) -> Unmanaged<ViewMeter>? {
+  package static func exchange(_ meter: Unmanaged<ViewMeter>?) -> Unmanaged<ViewMeter>? {
     strata_exchange_meter(meter?.toOpaque()).map { Unmanaged.fromOpaque($0) }
   }
 
   /// Runs a body that waits for a disk. A view that the thread is inside of is not measured meanwhile.
-  static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+  package static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
   {
     guard let current = exchange(nil) else { return try body() }
     defer { exchange(current) }
@@ -106,25 +111,25 @@ package final class ViewMeter: @unchecked Sendable {
   func noteLeft() { hasLeft = true }
 
   /// Whether a view has left since this was last called.
-  func takeHasLeft() -> Bool {
+  package func takeHasLeft() -> Bool {
     defer { hasLeft = false }
     return hasLeft
   }
 
   /// What another thread sees of the fold: a number that is another one after each change of a view, and the view that
   /// the fold is inside of.
-  struct Moment: Equatable {
+  package struct Moment: Equatable {
     var turn: UInt64
     fileprivate var address: UInt
 
     /// Whether the fold is inside of the view with a definition.
-    func isInside(_ definition: ViewDefinition) -> Bool {
+    package func isInside(_ definition: ViewDefinition) -> Bool {
       address == UInt(bitPattern: Unmanaged.passUnretained(definition).toOpaque())
     }
   }
 
   /// Where the fold is inside of a view; nil if it is not.
-  var now: Moment? {
+  package var now: Moment? {
     let turn = turns.load(ordering: .acquiring)
     guard turn % 2 == 1 else { return nil }
     return Moment(turn: turn, address: address.load(ordering: .relaxed))

@@ -2,6 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 

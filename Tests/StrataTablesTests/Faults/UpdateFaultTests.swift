@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 internal import Testing
 

@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import StrataPast
 @testable import StrataTables
 
 @Suite struct PastWaysTests {

@@ -1,6 +1,7 @@
 // What was read of runs and stays in memory: no more than a number of bytes.
 
 internal import StrataBase
+@testable internal import StrataPast
 @testable internal import StrataTables
 internal import Testing
 

@@ -1,6 +1,7 @@
 // The changes of a tally are sorted by their events, those that cancel are left out, and a chunk is found by its event.
 
 internal import StrataBase
+@testable internal import StrataPast
 @testable internal import StrataTables
 internal import StrataSimulation
 internal import Testing

@@ -2,6 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
+@testable internal import StrataPast
 @testable internal import StrataTables
 internal import StrataSimulation
 internal import Testing

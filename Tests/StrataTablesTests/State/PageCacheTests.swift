@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import StrataBase
+@testable internal import StrataPast
 @testable internal import StrataTables
 internal import StrataSimulation
 internal import Testing

@@ -4,6 +4,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// A list at one point.

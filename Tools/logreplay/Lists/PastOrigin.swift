@@ -1,5 +1,6 @@
 // What `-v` says of where the past came from.
 
+internal import StrataPast
 internal import StrataTables
 
 enum PastOrigin {

@@ -3,6 +3,7 @@
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// The row that `--row` names.

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// Dumps MANIFEST of one history, or one of its runs.

@@ -6,6 +6,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// One line of the page of costs: a figure for each number of rows.

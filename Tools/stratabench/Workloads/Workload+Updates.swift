@@ -2,6 +2,7 @@
 
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 extension Workload {

@@ -2,6 +2,7 @@
 
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// The rows of one table, as the store had them when the import began.

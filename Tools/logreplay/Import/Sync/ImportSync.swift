@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// A sync of one table, in two phases.

@@ -7,6 +7,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// A store that is open twice: once with its history, once as if there was none.

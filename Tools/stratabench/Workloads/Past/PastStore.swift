@@ -5,6 +5,7 @@ internal import StrataBase
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 struct PastStore {

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 extension StrataPast {

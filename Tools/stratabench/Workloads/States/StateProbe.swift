@@ -6,6 +6,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// Opens a store for reading, reads what the arguments say, and prints the figures of this process.

@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// A store of many events over a tenth of that many rows, or over as many.

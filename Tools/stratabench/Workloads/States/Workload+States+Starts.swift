@@ -4,6 +4,7 @@ internal import Foundation
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 extension Workload {

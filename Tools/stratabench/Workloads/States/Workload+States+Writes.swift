@@ -4,6 +4,7 @@ internal import Foundation
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 extension Workload {

@@ -1,0 +1,373 @@
+// Follows the log and keeps the history of one projection on disk.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// Keeps every version of every row of one projection, in runs.
+///
+/// It has a fold and a position of its own, so it holds up neither appends nor reads; it lags behind the log, and catches
+/// up. It works in slices on a thread of the store's machine, as long as there is something to do: it folds events, writes
+/// a run, or merges runs. A close writes what is in no run yet; a process that is killed loses it, and the next one folds it
+/// again.
+///
+/// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
+/// is made again. If that is damaged too, either the disk or this code is broken: the files are removed, and the past is
+/// replayed until the process ends. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
+/// ensures that there is only one.
+final class Historian: KeptHistory {
+  struct State {
+    var isRunning = false
+    /// Whether a thread uses `HistoryWork`, which is not always so while the work goes on in the background.
+    var isInStep = false
+    /// How many calls end the work: two of a close and a suspension may come at once.
+    var stopCount = 0
+    var isStopping: Bool { stopCount > 0 }
+    /// The last event that was folded in.
+    var reached: UInt64 = 0
+    /// The runs that reads use; nil before the folder was looked at, and while nothing is known to hold.
+    var runs: RunSet?
+    /// What was last asked for of the events after these runs.
+    var tail: HistoryTail?
+    /// Raised when nothing that was made before may be used any longer.
+    var generation = 0
+    /// Whether the files are to be removed before anything else, because one of them is damaged.
+    var isDamaged = false
+    /// How often runs were damaged that this process used.
+    var damageCount = 0
+    /// Whether they were damaged again after they were made again.
+    var isGivenUp: Bool { damageCount > 1 }
+    /// Whether what is known may be written, or used for reads.
+    var mayRun: Bool { !isDamaged && !isGivenUp }
+    /// Why the last step failed.
+    var failure: StoreError?
+    /// The lists that were asked for.
+    var lists: [KeyOwner] = []
+    /// The numbers of those whose keys contradicted each other: no more of them are made as long as there are these
+    /// runs, until the process ends.
+    var contradicted: Set<UInt64> = []
+    /// Those whose keys the runs are to have.
+    var keptLists: [KeyOwner] { lists.filter { !contradicted.contains($0.number) } }
+    /// Whether a run may lack the keys of one of them.
+    var mayLackKeys: Bool
+    /// The newest state that the projector published.
+    var published: PublishedState?
+    /// Whether something asked for the work to begin.
+    var isWanted = false
+    var begins = HistoryBegins()
+  }
+
+  let log: Log
+  let folding: Folding
+  let files: HistoryFiles
+  let name: StateName
+  let fingerprint: StateFingerprint
+  let cache: RunCache
+  let state: Gate<State>
+  /// Those of the projector; nil if no states are saved.
+  let checkpoints: Checkpoints?
+  let work = HistoryWork()
+  /// How long a close folds events that are in no run yet.
+  private static let restTime = Duration.milliseconds(50)
+  /// How long a read waits for the background thread, before it replays.
+  private static let turnTime = Duration.milliseconds(50)
+
+  /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
+  /// made it.
+  init?(_ log: Log, _ folding: Folding, _ checkpoints: Checkpoints? = nil) {
+    guard log.options.keepsHistory, !log.isReadOnly, let name = StateName(folding),
+      let fingerprint = StateFingerprint(folding)
+    else { return nil }
+    self.log = log
+    self.folding = folding
+    self.name = name
+    self.checkpoints = checkpoints
+    self.fingerprint = fingerprint
+    files = HistoryFiles(log, name)
+    cache = RunCache(log.options.runLimits)
+    state = Gate(State(mayLackKeys: log.options.runLimits.keepsKeys))
+    log.derivedSpace?.add(self)
+  }
+
+  var failure: StoreError? {
+    state.withLock { state in
+      guard state.isGivenUp else { return state.failure }
+      return .invalid(
+        what: "the history of \(name.name) was damaged again after it was made again from the log",
+        next: "check the disk; the past is replayed until the process starts again")
+    }
+  }
+  /// The last event that is in a run, as far as this process knows.
+  var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
+  var firstSequence: UInt64? { state.withLock { $0.runs?.firstSequence } }
+
+  /// Whose keys the runs are to have.
+  var keyOwners: [KeyOwner] {
+    log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.keptLists } : []
+  }
+
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
+
+  func keep(_ definition: ViewDefinition, of table: String) {
+    guard log.options.runLimits.keepsKeys, definition.kept != nil else { return }
+    state.withLock { state in
+      if state.lists.keep(definition, of: table) { state.mayLackKeys = true }
+    }
+    start()
+  }
+
+  /// Starts to work in the background if there may be something to do.
+  func start() {
+    // A simulated disk sees the calls of one thread only.
+    guard !log.options.writesInStep else { return }
+    // A state that was published just before a suspension may lead here after it. The next append or read tries again.
+    let isSuspended = log.isSuspended
+    let begins = state.withLock { state in
+      state.isWanted = true
+      guard !isSuspended, !state.isRunning, !state.isStopping, !state.isGivenUp,
+        state.mayLackKeys || state.reached < log.mark.visible.sequence
+      else { return false }
+      state.isRunning = true
+      return true
+    }
+    guard begins else { return }
+    // Between two steps, the work does not keep the store alive.
+    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.goOn() ?? false }
+  }
+
+  /// One step in the background. Returns whether there is more to do.
+  private func goOn() -> Bool {
+    if runStep() { return true }
+    endTurn()
+    // The log may have grown meanwhile. After a failure the next append or read tries again.
+    if failure == nil, mayWrite { start() }
+    return false
+  }
+
+  /// Catches up with the log. Waits for the background thread, if that works. Blocks.
+  ///
+  /// - Parameters:
+  ///   - writesRest: whether the last events are written too, if they are too few for a run.
+  ///   - progress: called from time to time with the last event that was folded in.
+  func recordBlocking(
+    writesRest: Bool = false, progress: ((UInt64) -> Void)? = nil
+  ) throws(StoreError) {
+    takeTurn()
+    defer { endTurn() }
+    while runStep(writesRest: writesRest) { progress?(state.withLock { $0.reached }) }
+    if let failure { throw failure }
+  }
+
+  /// Ends the work until `mayGoOn`, and forgets what is known of the folder: another process may soon write there. The last
+  /// events are written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of what a lower
+  /// version has left.
+  func stop() {
+    let (generation, mayRun, isWanted) = state.withLock { state in
+      state.stopCount += 1
+      return (state.generation, state.mayRun, state.isWanted)
+    }
+    takeTurn()
+    step {
+      if mayRun, mayWrite {
+        // A process that ends soon may not have had the time to look at the folder.
+        if isWanted { try? work.load(self, generation) }
+        // What cannot be written now is folded again by the next process.
+        try? work.writeRest(
+          self, generation, TimeSlice(until: MonotonicTime.now().advanced(by: Self.restTime)))
+        // A process that used a lower version, too, has left its history.
+        if state.withLock({ $0.runs.map { !$0.runs.isEmpty } ?? false }) { removeLowerVersions() }
+      }
+      forget()
+      work.reset()
+    }
+    endTurn()
+  }
+
+  /// Lets the work begin again.
+  func mayGoOn() { state.withLock { $0.stopCount -= 1 } }
+
+  /// The runs on disk, if they hold; nil if there are none. Waits until the folder was looked at. Blocks.
+  func runs() -> RunSet? {
+    guard (try? log.checkWrites()) != nil, !state.withLock({ $0.isStopping }) else { return nil }
+    let known = state.wait { state -> RunSet?? in
+      if let runs = state.runs { return .some(runs) }
+      if state.isRunning { return nil }
+      state.isRunning = true
+      return .some(nil)
+    }
+    if let known { return known.runs.isEmpty ? nil : known }
+    defer { endTurn() }
+    let (generation, isDamaged) = state.withLock { ($0.generation, $0.isDamaged) }
+    let isLoaded = step { (try? work.load(self, generation, isDamaged: isDamaged)) != nil }
+    guard isLoaded else { return nil }
+    return state.withLock { state in state.runs.flatMap { $0.runs.isEmpty ? nil : $0 } }
+  }
+
+  /// The same, with what is in no run yet as one more run in memory, unless replaying it from the runs costs less, or the
+  /// fold is not near or has no time. What is written later is in a file, so this is made again when the log has grown.
+  /// Blocks.
+  func runs(through sequence: UInt64) -> RunSet? {
+    let runs = runs()
+    if let runs, runs.end >= sequence { return runs }
+    let (tail, owners, reached) = state.withLock { ($0.tail, $0.keptLists, $0.reached) }
+    if let tail, tail.isComplete(for: owners), tail.suffices(through: sequence) { return tail.runs }
+    let isNear = sequence <= reached.addingSaturated(UInt64(log.options.runLimits.changeCountMax))
+    guard isNear, takeTurn(within: Self.turnTime) else { return runs }
+    defer {
+      endTurn()
+      // What was appended meanwhile has started nothing.
+      start()
+    }
+    let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && $0.mayRun) }
+    guard mayMake else { return runs }
+    return step {
+      guard let made = work.tail(self, generation, through: sequence) else { return runs }
+      return state.withLock { state in
+        // What was erased meanwhile may be in it.
+        guard state.generation == generation else { return nil }
+        (state.tail, state.reached) = (made, work.reached)
+        return made.runs
+      }
+    }
+  }
+
+  func noteDamage(in runs: RunSet) {
+    state.withLock { state in
+      guard let known = state.runs, runs.isDamage(to: known) else { return }
+      state.noteDamage()
+    }
+  }
+
+  /// Notes that the runs are damaged which this process knows.
+  func noteDamage() { state.withLock { $0.noteDamage() } }
+
+  func forget() {
+    state.withLock { state in
+      state.generation += 1
+      (state.runs, state.tail, state.published) = (nil, nil, nil)
+      state.reached = 0
+    }
+  }
+
+  // MARK: States of the projector
+
+  /// What finds the state that is saved, for a fold of its own; nil if there is none.
+  func savedStates() -> Checkpoints? { checkpoints.map(Checkpoints.init(beside:)) }
+
+  /// Notes the newest state that the projector published; nil if it is not one to go on with.
+  func notePublished(_ published: PublishedState?) {
+    let old = state.withLock { state in
+      defer { state.published = published }
+      return state.published
+    }
+    // The pages that only the old state holds are freed outside the lock.
+    withExtendedLifetime(old) {}
+  }
+
+  /// The newest state that was published, if the fold is soon there.
+  func publishedState(near sequence: UInt64, _ last: UInt64) -> PublishedState? {
+    let end = min(last, sequence.addingSaturated(UInt64(log.options.runLimits.changeCountMax)))
+    guard var published = state.withLock({ $0.published }), published.tables.sequence >= sequence,
+      published.tables.sequence <= end
+    else { return nil }
+    // Until the fold is there, nothing holds older pages of the lists.
+    published.tables = published.tables.withoutViews
+    return published
+  }
+
+  func note(_ change: (inout HistoryBegins) -> Void) { state.withLock { change(&$0.begins) } }
+
+  /// How often the fold began with which state.
+  var begins: HistoryBegins { state.withLock { $0.begins } }
+
+  /// Whether a file may be written that nobody has asked for: not on a disk that was full a short time ago.
+  var mayWrite: Bool { log.derivedSpace?.allowsWriting ?? false }
+
+  /// Runs one step. Returns whether there is more to do.
+  private func runStep(writesRest: Bool = false) -> Bool {
+    let (generation, isDamaged, mayRun) = state.withLock { state in
+      state.failure = nil
+      return (state.generation, state.isDamaged, !state.isStopping && !state.isGivenUp)
+    }
+    guard mayRun else { return false }
+    return step { runStep(generation, isDamaged: isDamaged, writesRest: writesRest) }
+  }
+
+  private func runStep(_ generation: Int, isDamaged: Bool, writesRest: Bool) -> Bool {
+    let slice = TimeSlice(until: MonotonicTime.now().advanced(by: log.options.runLimits.stepTime))
+    do throws(RunFailure) {
+      let isMore = try work.step(self, generation, isDamaged: isDamaged, writesRest: writesRest, slice)
+      noteReached(generation)
+      return isMore
+    } catch {
+      if case .store(let error) = error {
+        // The next try begins at the event that the projection cannot apply.
+        if error.reason != .halted { work.reset() }
+        // What was forgotten meanwhile has not failed.
+        state.withLock { if $0.generation == generation { $0.failure = error } }
+        noteReached(generation)
+        return false
+      }
+      work.reset()
+      // Not what was removed or made again meanwhile.
+      state.withLock { if $0.generation == generation { $0.noteDamage() } }
+      return goesOnAfterDamage()
+    }
+  }
+
+  private func noteReached(_ generation: Int) {
+    let reached = work.reached
+    state.withLock { if $0.generation == generation { $0.reached = reached } }
+  }
+
+  /// Whether the history is made again after damage was noted. Otherwise its files are removed.
+  private func goesOnAfterDamage() -> Bool {
+    let (generation, isGivenUp) = state.withLock { ($0.generation, $0.isGivenUp) }
+    // What cannot be removed now is removed by the next process.
+    if isGivenUp { try? work.load(self, generation, isDamaged: true) }
+    return !isGivenUp
+  }
+
+  /// Makes runs those that reads use, unless they hold no longer.
+  func publish(_ runs: RunSet?, _ generation: Int) {
+    state.withLock { state in
+      guard state.generation == generation else { return }
+      state.runs = runs
+      state.tail = runs.flatMap { state.tail?.after($0) }
+      state.isDamaged = false
+      // What is made from the first event on is made with one code.
+      if runs?.runs.isEmpty ?? true { state.contradicted = [] }
+    }
+    state.signalAll()
+  }
+}
+
+extension Historian.State {
+  fileprivate mutating func noteDamage() {
+    generation += 1
+    (runs, tail) = (nil, nil)
+    reached = 0
+    isDamaged = true
+    damageCount += 1
+  }
+}
+
+// MARK: Erasures and full disks
+
+extension Historian: DerivedFileUser {
+  var derivedFolder: String { files.folder }
+
+  func giveWay(isErasing: Bool) { drop() }
+
+  func willErase() { drop() }
+
+  func didErase() {
+    drop()
+    cache.removeAll()
+    // No file is left of those that were damaged, and what was read while they were removed was no damage.
+    state.withLock { $0.damageCount = 0 }
+  }
+}

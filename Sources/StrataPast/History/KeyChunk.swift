@@ -1,0 +1,46 @@
+// The chunks in which it is written what the keys of a run did: those of groups, and those of tallies.
+
+internal import StrataBase
+package import StrataTables
+
+/// A record of what was there before an event, and of what changed from then on. A reader needs one of them: the last
+/// one that begins with its event or before it.
+struct KeyChunk {
+  /// The event with which it begins, as its distance from the run's begin; 0 for the first one.
+  var first: UInt64
+  var place: RunPlace
+
+  /// Where a chunk ends that begins with some change: with an event.
+  ///
+  /// - Parameters:
+  ///   - count: the number of all changes, which are in the order of their events.
+  ///   - changeCountMin: the fewest changes of a chunk that another one follows.
+  ///   - event: of a change.
+  static func end(
+    from start: Int, of count: Int, changeCountMin: Int, event: (Int) -> UInt64
+  ) -> Int {
+    guard count - start > max(1, changeCountMin) else { return count }
+    var end = start + max(1, changeCountMin)
+    while end < count, event(end) == event(end - 1) { end += 1 }
+    return end
+  }
+
+  func append(to bytes: inout RawBuffer) {
+    bytes.append(varint: first)
+    place.append(to: &bytes)
+  }
+
+  /// Reads a chunk's place.
+  ///
+  /// - Parameters:
+  ///   - last: the chunk before it.
+  ///   - span: the number of events of the run.
+  init(_ cursor: inout ByteCursor, after last: KeyChunk?, span: UInt64) throws(StatePage.Damage) {
+    guard let first = cursor.varint(), first <= span, last.map({ $0.first < first }) ?? (first == 0),
+      let place = RunPlace(&cursor)
+    else { throw StatePage.Damage("the chunks of some keys do not ascend, or have no place") }
+    self.init(first: first, place: place)
+  }
+
+  package init(first: UInt64, place: RunPlace) { (self.first, self.place) = (first, place) }
+}

@@ -1,0 +1,83 @@
+// Whether the keys that a run ends were there before it.
+//
+// The keys of a list that the program's code makes may be other ones at another time: such code may read a time zone.
+// A run notes which key of a row an event ended, as the code makes it of the older version when the run is written. If
+// that key was never there, the counts of the runs contradict their keys. So it is looked for, and keys that do not fit
+// those before them are not written.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// Looks for keys of one kind at the end of runs that hold a state together. Belongs to one thread at a time.
+final class KeysBefore {
+  /// The newest run first: the first one that has a key decides.
+  @exclusivity(unchecked) private var counters: [KeyCounter] = []
+
+  /// - Parameter runs: from a base on, or from the first one.
+  init(
+    _ runs: ArraySlice<RunReader>, _ kind: KeyOwner.Kind, of owner: KeyOwner, _ limits: RunLimits
+  ) throws(StatePage.Damage) {
+    for run in runs.reversed() {
+      guard let keys = try run.keySet(kind, of: owner), !keys.isEmpty else { continue }
+      // Pages that stayed in memory would take the place of those that reads use.
+      let sweep = RunSweep(run, length: limits.sweepLength)
+      counters.append(KeyCounter(keys, at: run.root.end, nil, sweep))
+    }
+  }
+
+  /// Whether a key is there. Keys are given in ascending order. O(runs · (log n + keys of a page)).
+  func has(_ key: [UInt8]) throws(StatePage.Damage) -> Bool {
+    for index in counters.indices {
+      let found = try key.lendBytes { (key) throws(StatePage.Damage) in try counters[index].find(key) }
+      if let isAlive = found.isAlive { return isAlive }
+    }
+    return false
+  }
+}
+
+/// How far the keys of an owner are written.
+enum KeyProgress {
+  case paused
+  case done(OwnerKeys)
+  /// The program's code made other keys for other runs, so this one has none of the owner.
+  case contradicted
+}
+
+extension RunSet {
+  /// The runs that hold the state at the begin of the one at an index, unless that is a base.
+  func runs(before index: Int) -> ArraySlice<RunReader> {
+    runs[(runs[..<index].lastIndex { $0.root.isBase } ?? 0)..<index]
+  }
+
+  /// Whether a run may get the keys of an owner that are made of its rows. What the program's code makes has to fit the
+  /// keys before it, up to a base, and what comes after it has to be made after it.
+  ///
+  /// - Parameters:
+  ///   - range: the runs in whose place it is put; empty for one that is added.
+  ///   - isBase: whether it is a base.
+  func mayMake(keysOf owner: KeyOwner, for range: Range<Int>, isBase: Bool) -> Bool {
+    guard owner.isMadeByProgram else { return true }
+    let after = runs[range.upperBound...].prefix { !$0.root.isBase }
+    return !after.contains { $0.hasKeys(of: owner) }
+      && (isBase || runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) })
+  }
+
+  /// The run that is to be written again next because one lacks keys of some owners; nil if none does. The newest
+  /// first: most reads are about the last events.
+  func indexLackingKeys(of owners: [KeyOwner]) -> Int? {
+    owners.compactMap { indexLackingKeys(of: $0) }.max()
+  }
+
+  /// Of keys that the program's code makes, the oldest of the runs from a base on are first, and before them later ones
+  /// that have some, to lose them.
+  private func indexLackingKeys(of owner: KeyOwner) -> Int? {
+    guard let last = runs.lastIndex(where: { !$0.hasKeys(of: owner) }), owner.isMadeByProgram else {
+      return runs.lastIndex { !$0.hasKeys(of: owner) }
+    }
+    let begin = runs[...last].lastIndex { $0.root.isBase } ?? 0
+    let end = runs[(last + 1)...].firstIndex { $0.root.isBase } ?? runs.count
+    let first = runs[begin...last].firstIndex { !$0.hasKeys(of: owner) } ?? last
+    return runs[first..<end].lastIndex { $0.hasKeys(of: owner) } ?? first
+  }
+}

@@ -1,0 +1,334 @@
+// Merges neighbouring runs into one, in slices.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// Streams the rows of several runs into a new one, and then their changes. Belongs to one thread at a time.
+///
+/// In memory are a page of each run, for each row of them its number in the new run, and of keys that are made, as many
+/// bytes as a limit says.
+final class RunMerge {
+  /// How many lists may keep their keys that nobody asked for, however few were asked for.
+  private static let keptUnaskedCount = 4
+  /// Steps between two looks at the slice.
+  private static let stepCount = 256
+
+  /// The runs that are merged, in order.
+  let merged: [RunReader]
+  private let below: [RunReader]
+  // One thread at a time uses it, so the checks of exclusive access are left out of what each row changes.
+  @exclusivity(unchecked) private var writer: RunWriter
+  /// The runs below, then those that are merged.
+  @exclusivity(unchecked) private var heads: RunHeads
+  @exclusivity(unchecked) private var numbers: [[UInt32]]
+  /// The run whose changes are copied next, and the position in it.
+  private var run = 0
+  private var changes: RunChangesCursor?
+  private var areRowsDone = false
+  private let isBase: Bool
+  private let output: RunOutput
+  private let limits: RunLimits
+  /// The owners of which a run lacks the keys, so that they are made from the rows, and the other ones. The last is
+  /// next.
+  private var makings: [KeyMaking]
+  private var keyMerges: [KeyMerge]
+  /// Whether keys are made by the program's code: what was made for later events may not fit them.
+  let makesKeysOfProgram: Bool
+  /// Whether the new run lacks keys of one of the owners so far.
+  private(set) var lacksKeys: Bool
+  /// The owners of which the program's code made other keys than those before the run.
+  private(set) var contradicted: [KeyOwner] = []
+  /// What the rows were at the begin.
+  private let before: RunRows?
+  private let tables: [RunTable]
+  private var buffer = RawBuffer(capacity: 1 << 12)
+
+  /// - Parameters:
+  ///   - set: the runs of which some are merged.
+  ///   - range: those that are merged.
+  ///   - isNewBase: whether the new run also holds the state at their begin, although the first of them does not.
+  ///   - owners: whose keys it is to have.
+  init(
+    _ set: RunSet, _ range: Range<Int>, isNewBase: Bool, _ owners: [KeyOwner], _ output: RunOutput,
+    _ limits: RunLimits
+  ) throws(StatePage.Damage) {
+    let merged = Array(set.runs[range])
+    let first = merged[0].root
+    // From the last base on: what lived at the begin.
+    let below = isNewBase ? Array(set.runs(holding: first.begin)) : []
+    let isBase = isNewBase || first.isBase
+    self.merged = merged
+    self.below = below
+    self.isBase = isBase
+    self.output = output
+    self.limits = limits
+    tables = try RunSet.tables(of: below + merged)
+    writer = RunWriter(
+      output, begin: first.begin, time: first.time, appends: first.appends, failures: first.failures,
+      isBase: isBase, limits)
+    numbers = merged.map { run in
+      var numbers: [UInt32] = []
+      // A row takes some bytes of its run, whatever a root says.
+      numbers.reserveCapacity(Int(min(run.root.rowCount, run.length)))
+      return numbers
+    }
+    heads = try RunHeads(below + merged, limits)
+    let kept = Self.kept(below + merged, asked: owners).filter { known in
+      // Keys of the program's code count only with all of those that they go on with.
+      guard let owner = owners.first(where: { $0.number == known.number }) else { return true }
+      return isBase || !owner.isMadeByProgram
+        || set.runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) }
+    }
+    let lacking = owners.filter { owner in !kept.contains { $0.number == owner.number } }
+    let made = lacking.filter { set.mayMake(keysOf: $0, for: range, isBase: isBase) }
+    lacksKeys = made.count < lacking.count
+    makesKeysOfProgram = made.contains { $0.isMadeByProgram }
+    makings = made.reversed().map { owner in
+      KeyMaking(
+        owner, begin: first.begin, isBase: isBase, after: set.runs(before: range.lowerBound),
+        parts: output.scratch(), byteCountMax: limits.madeKeysByteCountMax / made.count)
+    }
+    keyMerges = kept.reversed().map { KeyMerge($0, merged, onto: below, isBase: isBase, output, limits) }
+    before = isBase || makings.isEmpty || range.lowerBound == 0 ? nil : RunRows(set, at: first.begin)
+  }
+
+  /// The owners whose keys all runs have: those that are asked for, and then some others, as of a former build. Each run
+  /// has its owners in this order, so the others that were asked for last are kept.
+  private static func kept(_ runs: [RunReader], asked owners: [KeyOwner]) -> [KeyOwner] {
+    let common = (runs.last?.keys ?? []).map(KeyOwner.init(known:)).filter { owner in
+      runs.allSatisfy { $0.hasKeys(of: owner) }
+    }
+    func isAsked(_ known: KeyOwner) -> Bool {
+      known.number == KeyOwner.rows.number || owners.contains { $0.number == known.number }
+    }
+    let listCount = owners.count { $0.list != nil }
+    return common.filter(isAsked)
+      + common.filter { !isAsked($0) }.prefix(max(keptUnaskedCount, listCount))
+  }
+
+  /// Goes on for a slice. Returns the new run once it is durable, and nil before that.
+  func goOn(_ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
+    while true {
+      for _ in 0..<Self.stepCount where !areRowsDone { try step() }
+      guard areRowsDone else {
+        if slice.isOver { return nil }
+        continue
+      }
+      if try mergeKeys() {
+        if slice.isOver { return nil }
+        continue
+      }
+      guard try copyChanges(Self.stepCount) else { return try finish() }
+      if slice.isOver { return nil }
+    }
+  }
+
+  /// Merges one row.
+  private func step() throws(RunFailure) {
+    do throws(StatePage.Damage) {
+      guard try heads.next() else {
+        areRowsDone = true
+        return try endRows()
+      }
+    } catch { throw RunFailure(error) }
+    var isBegun = false
+    // What lived at the begin: the newest version in the last run below that has the row.
+    var newest: RunRowCursor?
+    for index in heads.current where index < below.count { newest = heads.cursors[index] }
+    if let newest {
+      let last = try RunFailure.reading { () throws(StatePage.Damage) in try newest.version(through: .max) }
+      if let last, last.kind != .gone {
+        try begin(newest.key, &isBegun)
+        try add(last, newest, isFromBefore: true)
+      }
+    }
+    for index in heads.current where index >= below.count {
+      let cursor = heads.cursors[index]
+      while let version = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.nextVersion() })
+      {
+        // A base after the first run repeats what the runs before it have.
+        if index > below.count, version.sequence <= cursor.reader.root.begin { continue }
+        try begin(cursor.key, &isBegun)
+        try add(version, cursor, isFromBefore: version.sequence <= merged[0].root.begin)
+      }
+    }
+    guard isBegun else {
+      guard heads.current.allSatisfy({ $0 < below.count }) else {
+        throw RunFailure(StatePage.Damage("a base has a row that the runs before it lack"))
+      }
+      return
+    }
+    let number = writer.endRow()
+    for index in heads.current where index >= below.count {
+      guard UInt64(numbers[index - below.count].count) == heads.cursors[index].number else {
+        throw RunFailure(StatePage.Damage("the rows of a run are not numbered in order"))
+      }
+      numbers[index - below.count].append(number)
+    }
+  }
+
+  private func begin(_ key: [UInt8], _ isBegun: inout Bool) throws(RunFailure) {
+    guard !isBegun else { return }
+    isBegun = true
+    do throws(StoreError) {
+      try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
+    } catch { throw RunFailure(error) }
+    guard !makings.isEmpty else { return }
+    try RunFailure.reading { () throws(StatePage.Damage) in
+      let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+      let old = try before?.version(of: key)
+      try beginKeys(key, old?.version, old?.bytes ?? nothing)
+    }
+  }
+
+  private func beginKeys(
+    _ key: [UInt8], _ version: RunVersion?, _ bytes: UnsafeRawBufferPointer
+  ) throws(StatePage.Damage) {
+    let number = key.withUnsafeBytes { RunKey.table($0) }
+    guard let table = tables.first(where: { $0.number == number }) else {
+      throw StatePage.Damage("a row is of a table that was not there")
+    }
+    key.withUnsafeBytes { key in
+      for making in makings { making.begin(key, of: table.name, version, bytes) }
+    }
+  }
+
+  /// - Parameter isFromBefore: whether the version is what the row was at the begin.
+  private func add(_ version: RunVersion, _ cursor: RunRowCursor, isFromBefore: Bool) throws(RunFailure) {
+    let bytes = try RunFailure.reading { () throws(StatePage.Damage) in try cursor.bytes() }
+    do throws(StoreError) { try writer.add(version, bytes) } catch { throw RunFailure(error) }
+    guard !makings.isEmpty else { return }
+    if isFromBefore {
+      try RunFailure.reading { () throws(StatePage.Damage) in try beginKeys(cursor.key, version, bytes) }
+    } else {
+      for making in makings { making.add(version, bytes) }
+    }
+    do throws(StoreError) { for making in makings { try making.spillIfLong() } } catch {
+      throw RunFailure(error)
+    }
+  }
+
+  /// Writes some keys after all rows. Returns false once there are none left.
+  private func mergeKeys() throws(RunFailure) -> Bool {
+    if let making = makings.last {
+      if end(try making.write(Self.stepCount, to: output, limits)) { makings.removeLast() }
+      if making.isContradicted { contradicted.append(making.owner) }
+      return true
+    }
+    guard let merge = keyMerges.last else { return false }
+    if end(try merge.goOn(Self.stepCount)) { keyMerges.removeLast() }
+    return true
+  }
+
+  /// Returns whether nothing more is written of the keys of an owner.
+  private func end(_ progress: KeyProgress) -> Bool {
+    switch progress {
+    case .paused: return false
+    case .done(let keys): writer.add(keys)
+    case .contradicted: lacksKeys = true
+    }
+    return true
+  }
+
+  private func endRows() throws(StatePage.Damage) {
+    for (index, run) in merged.enumerated() where numbers[index].count != Int(run.root.rowCount) {
+      throw StatePage.Damage("a run has other rows than its root says")
+    }
+  }
+
+  /// Copies the changes of some events. Returns false at the end.
+  private func copyChanges(_ count: Int) throws(RunFailure) -> Bool {
+    if run == 0, changes == nil {
+      do throws(StoreError) { try writer.endRows() } catch { throw RunFailure(error) }
+    }
+    for _ in 0..<count {
+      guard run < merged.count else { return false }
+      let cursor = changes ?? RunChangesCursor(merged[run], sweeping: limits.walkLength)
+      changes = cursor
+      guard let event = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.next() }) else {
+        changes = nil
+        run += 1
+        continue
+      }
+      let numbers = numbers[run]
+      do throws(StoreError) { try writer.add(event, cursor.rows.map { numbers[Int($0)] }) } catch {
+        throw RunFailure(error)
+      }
+    }
+    return true
+  }
+
+  private func finish() throws(RunFailure) -> WrittenRun {
+    let tables: [RunTable]
+    let failures: [ProjectionFailures.Failure]
+    do throws(StatePage.Damage) {
+      tables = try RunSet.tables(of: below + merged)
+      failures = try RunSet.failures(of: below + merged)
+    } catch { throw RunFailure(error) }
+    do throws(StoreError) { return try writer.finish(tables, failures) } catch { throw RunFailure(error) }
+  }
+}
+
+/// Why runs could not be written: a run that was read is damaged, or the disk refused.
+enum RunFailure: Error {
+  case damage(StatePage.Damage)
+  case store(StoreError)
+
+  /// A file that the system refuses to open is not damaged: the work goes on later.
+  init(_ damage: StatePage.Damage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }
+  init(_ error: StoreError) { self = .store(error) }
+
+  static func reading<Result>(
+    _ body: () throws(StatePage.Damage) -> Result
+  ) throws(RunFailure) -> Result {
+    do throws(StatePage.Damage) { return try body() } catch { throw RunFailure(error) }
+  }
+}
+
+/// The rows of several runs in the order of their keys.
+struct RunHeads {
+  let cursors: [RunRowCursor]
+  private var isThere: [Bool]
+  /// The runs that have the current row, in order.
+  private(set) var current: [Int] = []
+
+  /// - Parameter key: where they begin; nil to begin with the first rows.
+  init(_ runs: [RunReader], from key: [UInt8]? = nil, _ limits: RunLimits) throws(StatePage.Damage) {
+    cursors = runs.map { RunRowCursor($0, sweeping: limits.walkLength) }
+    isThere = []
+    for cursor in cursors {
+      if let key {
+        isThere.append(try cursor.seek(toFirst: key))
+      } else {
+        isThere.append(try cursor.next())
+      }
+    }
+  }
+
+  /// The key of the current row. There must be one.
+  var key: [UInt8] { cursors[current[0]].key }
+
+  /// For each run, the number of the row that it is at; at its end, the number of its rows.
+  var rowNumbers: [UInt64] {
+    cursors.indices.map { isThere[$0] ? cursors[$0].number : cursors[$0].reader.root.rowCount }
+  }
+
+  /// Goes to the next row. False at the end. The cursors of `current` are at the row, before its versions.
+  mutating func next() throws(StatePage.Damage) -> Bool {
+    for index in current { isThere[index] = try cursors[index].next() }
+    current.removeAll(keepingCapacity: true)
+    for index in cursors.indices where isThere[index] {
+      guard let first = current.first else {
+        current.append(index)
+        continue
+      }
+      let order = cursors[index].key.withUnsafeBytes { key in
+        cursors[first].key.withUnsafeBytes { key.order($0) }
+      }
+      if order < 0 { current.removeAll(keepingCapacity: true) }
+      if order <= 0 { current.append(index) }
+    }
+    return !current.isEmpty
+  }
+}

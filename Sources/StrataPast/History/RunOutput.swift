@@ -1,0 +1,66 @@
+// Appends records to the file of a run that is being written.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// A run's file while it is written. Belongs to one thread at a time.
+final class RunOutput {
+  let number: UInt32
+  private let files: HistoryFiles
+  private let file: any File
+  /// Called before each step: throws if nothing more may be written.
+  private let goesOn: () throws(StoreError) -> Void
+  /// The last event of the log that is durable.
+  private let durable: () -> UInt64
+  private var step = SyncStep()
+  private var buffer = RawBuffer(capacity: 1 << 16)
+  /// The bytes that are written.
+  private var written: UInt64
+
+  /// - Parameter file: an empty file, in which this writes the header.
+  init(
+    _ files: HistoryFiles, _ number: UInt32, _ file: any File, durable: @escaping () -> UInt64 = { 0 },
+    _ goesOn: @escaping () throws(StoreError) -> Void
+  ) {
+    self.files = files
+    self.number = number
+    self.file = file
+    (self.goesOn, self.durable) = (goesOn, durable)
+    written = 0
+    files.header(number).withUnsafeBytes { buffer.append($0) }
+  }
+
+  deinit { file.close() }
+
+  /// The length of the file so far.
+  var length: UInt64 { written + UInt64(buffer.count) }
+
+  /// Room for what is sorted before it is appended, under the same conditions.
+  func scratch() -> KeyParts { KeyParts(files, goesOn) }
+
+  /// Appends a record: compressed if that saves an eighth.
+  func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RunPlace {
+    if buffer.count >= step.length { try flush() }
+    let start = buffer.count
+    let checksum = StatePage.appendRecord(raw, to: &buffer)
+    return RunPlace(
+      offset: written + UInt64(start), length: UInt32(truncatingIfNeeded: buffer.count - start),
+      checksum: checksum)
+  }
+
+  private func flush() throws(StoreError) {
+    try goesOn()
+    try file.write(buffer.bytes, at: Int64(written))
+    try file.syncData()
+    step.end(durable: durable())
+    written += UInt64(buffer.count)
+    buffer.removeAll()
+  }
+
+  /// Makes everything durable but the file's name.
+  func finish() throws(StoreError) {
+    try flush()
+    try file.sync()
+  }
+}

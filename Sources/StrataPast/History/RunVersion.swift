@@ -1,0 +1,65 @@
+// What a row was from one event on, and how a row is named in a run.
+
+internal import StrataBase
+package import StrataTables
+
+/// One version of a row, without its bytes.
+struct RunVersion: Equatable, Sendable {
+  enum Kind: UInt8, Sendable {
+    /// The row does not exist.
+    case gone
+    /// The bytes are its document.
+    case document
+    /// Its last event could not be applied; the bytes say why, as UTF-8.
+    case problem
+  }
+
+  var kind: Kind
+  /// The event that made it so.
+  var sequence: UInt64
+  /// The event that created the row; 0 unless there is a document.
+  var created: UInt64
+  /// The own time of the event.
+  var time: Int64
+}
+
+/// The name of a row in a run: the number of its table, highest byte first, then the row's id.
+enum RunKey {
+  static let tableLength = 4
+
+  static func make(_ table: UInt32, _ id: UnsafeRawBufferPointer) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(tableLength + id.count)
+    withUnsafeBytes(of: table.bigEndian) { key.append(contentsOf: $0) }
+    key.append(contentsOf: id)
+    return key
+  }
+
+  static func table(_ key: UnsafeRawBufferPointer) -> UInt32 {
+    UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+  }
+
+  static func id(_ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: key[tableLength...])
+  }
+}
+
+/// A table as a run names it: tables are numbered in the order in which they were first written to.
+struct RunTable: Equatable, Sendable {
+  var number: UInt32
+  /// The event that first wrote to it.
+  var first: UInt64
+  var name: String
+}
+
+/// The bits in front of a version in a page.
+enum VersionFlags {
+  static let kindMask: UInt8 = 3
+  /// How the bytes are stored: whole, as a difference to the document before, or at a place outside.
+  static let difference: UInt8 = 4
+  static let outside: UInt8 = 8
+  /// Where `created` comes from: the document before, the version's own sequence, or a number that follows.
+  static let createdBySelf: UInt8 = 16
+  static let createdFollows: UInt8 = 32
+  static let known: UInt8 = 63
+}

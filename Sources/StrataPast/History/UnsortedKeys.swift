@@ -1,0 +1,153 @@
+// The keys of one kind before they are written: gathered in any order, and lent in ascending order.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// Keys with one moment each. A class, so that an array of them does not copy. Belongs to one thread at a time.
+final class UnsortedKeys {
+  private struct Entry {
+    var offset: Int
+    var sequence: UInt64
+    var length: UInt16
+    var sectionLength: UInt16
+    var idLength: UInt16
+    var isBirth: Bool
+  }
+
+  // One thread at a time uses them, so the checks of exclusive access are left out.
+  @exclusivity(unchecked) private var bytes = RawBuffer(capacity: 1 << 12)
+  @exclusivity(unchecked) private var entries: [Entry] = []
+  /// Whether the keys were added in ascending order.
+  @exclusivity(unchecked) private var isSorted = true
+  /// The next of the entries.
+  @exclusivity(unchecked) private var position = 0
+  /// The parts that were written, each sorted.
+  private var parts: [[RunPlace]] = []
+  /// The positions in the parts, while they are merged.
+  private var heads: [KeyPartCursor] = []
+
+  /// What is in memory.
+  var byteCount: Int { bytes.count + entries.count * MemoryLayout<Entry>.stride }
+
+  func append(
+    _ key: UnsafeRawBufferPointer, _ sectionLength: Int, _ idLength: Int, _ sequence: UInt64, isBirth: Bool
+  ) {
+    if isSorted, let last = entries.last, self.key(last).order(key) > 0 { isSorted = false }
+    entries.append(
+      Entry(
+        offset: bytes.count, sequence: sequence, length: UInt16(truncatingIfNeeded: key.count),
+        sectionLength: UInt16(truncatingIfNeeded: sectionLength),
+        idLength: UInt16(truncatingIfNeeded: idLength), isBirth: isBirth))
+    bytes.append(key)
+  }
+
+  private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes.base + entry.offset, count: Int(entry.length))
+  }
+
+  /// The moments of a key are added in order, so keys that came in order are sorted.
+  private func sort() {
+    guard !isSorted else { return }
+    entries.sort { a, b in
+      let order = key(a).order(key(b))
+      return order != 0 ? order < 0 : a.sequence < b.sequence
+    }
+    isSorted = true
+  }
+
+  /// Moves what is in memory to a part.
+  func spill(to parts: KeyParts) throws(StoreError) {
+    guard !entries.isEmpty else { return }
+    sort()
+    for entry in entries {
+      try parts.add(
+        KeyPartEntry(
+          key: key(entry), sectionLength: Int(entry.sectionLength), idLength: Int(entry.idLength),
+          sequence: entry.sequence, isBirth: entry.isBirth))
+    }
+    self.parts.append(try parts.end())
+    entries.removeAll(keepingCapacity: true)
+    bytes.removeAll()
+    isSorted = true
+  }
+
+  // MARK: Lending
+
+  /// To be called after the last key, before the first one is lent.
+  func end(_ parts: KeyParts?) throws(StoreError) {
+    guard let parts, !self.parts.isEmpty else { return sort() }
+    try spill(to: parts)
+    for part in self.parts {
+      var head = KeyPartCursor(part)
+      if try head.next(parts) { heads.append(head) }
+    }
+  }
+
+  /// Sets a record to the next key in ascending order, with all of its moments. What a base notes at its begin was there
+  /// by then. False at the end.
+  func next(
+    _ record: inout KeyRecord, after begin: UInt64, _ parts: KeyParts?
+  ) throws(StoreError) -> Bool {
+    guard let parts, !self.parts.isEmpty else { return next(&record, after: begin) }
+    guard var least = leastHead() else { return false }
+    record.begin(heads[least].entry, after: begin)
+    while true {
+      record.add(heads[least].entry, after: begin)
+      if try !heads[least].next(parts) { heads.remove(at: least) }
+      guard let next = leastHead(),
+        record.key.withUnsafeBytes({ $0.hasSameBytes(as: heads[next].entry.key) })
+      else { return true }
+      least = next
+    }
+  }
+
+  /// The same if all keys are in memory.
+  private func next(_ record: inout KeyRecord, after begin: UInt64) -> Bool {
+    guard position < entries.count else { return false }
+    let first = entries[position]
+    record.begin(entry(first), after: begin)
+    repeat {
+      record.add(entry(entries[position]), after: begin)
+      position += 1
+    } while position < entries.count && key(entries[position]).hasSameBytes(as: key(first))
+    return true
+  }
+
+  private func entry(_ entry: Entry) -> KeyPartEntry {
+    KeyPartEntry(
+      key: key(entry), sectionLength: Int(entry.sectionLength), idLength: Int(entry.idLength),
+      sequence: entry.sequence, isBirth: entry.isBirth)
+  }
+
+  /// The part whose next key is the least one, and of equal ones that with the first moment. O(parts).
+  private func leastHead() -> Int? {
+    var least: Int?
+    for index in heads.indices {
+      guard let known = least else {
+        least = index
+        continue
+      }
+      let order = heads[index].entry.key.order(heads[known].entry.key)
+      if order < 0 || order == 0 && heads[index].entry.sequence < heads[known].entry.sequence {
+        least = index
+      }
+    }
+    return least
+  }
+}
+
+extension KeyRecord {
+  /// Begins with the first moment of a key.
+  fileprivate mutating func begin(_ entry: KeyPartEntry, after begin: UInt64) {
+    key.removeAll(keepingCapacity: true)
+    key.append(contentsOf: entry.key)
+    (sectionLength, idLength) = (entry.sectionLength, entry.idLength)
+    moments.removeAll(keepingCapacity: true)
+    isAlive = entry.sequence == begin || !entry.isBirth
+  }
+
+  fileprivate mutating func add(_ entry: KeyPartEntry, after begin: UInt64) {
+    if entry.sequence > begin { moments.append(entry.sequence) }
+  }
+}

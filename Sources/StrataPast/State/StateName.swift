@@ -1,0 +1,131 @@
+// Which state a folder holds, and what decided it besides the log.
+
+internal import StrataBase
+internal import StrataLog
+package import StrataTables
+
+/// The identity of a state on disk: the projection's name and version, and whether touches are recorded.
+struct StateName: Sendable, Hashable {
+  let name: String
+  let version: Int
+  let recordsTouches: Bool
+  private static let documents = "$documents"
+  /// The bytes of a folder's name, without the version.
+  private static let folderLengthMax = 120
+  private static let touchesSuffix = "-touches"
+  private static let readerMark: Character = "~"
+
+  init(name: String, version: Int, recordsTouches: Bool) {
+    self.name = name
+    self.version = version
+    self.recordsTouches = recordsTouches
+  }
+
+  /// Nil for a folding whose states are not kept: one of some tables only.
+  init?(_ folding: Folding) {
+    recordsTouches = folding.recordsTouches
+    switch folding.withoutTouches {
+    case .documents(nil): (name, version) = (Self.documents, 1)
+    case .own(let projection):
+      let type = Swift.type(of: projection)
+      (name, version) = (type.name, type.version)
+    case .documents, .touching: return nil
+    }
+  }
+
+  var isOfDocuments: Bool { name == Self.documents }
+
+  /// The name of the folder: small letters, digits, `_` and `$` as they are, all other bytes as `%` and two digits, so that no
+  /// file system takes two names for one; a long name is cut and gets its hash.
+  var folder: String {
+    var text = ""
+    for byte in name.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "$"):
+        text.unicodeScalars.append(.init(byte))
+      default: text += "%" + Self.digits(UInt64(byte), count: 2)
+      }
+    }
+    if text.utf8.count > Self.folderLengthMax {
+      text =
+        String(text.prefix(Self.folderLengthMax)) + "%" + Self.digits(XXH64.of(Array(name.utf8)), count: 16)
+    }
+    return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
+  }
+
+  /// The name of a folder for what processes save that only read. Each has a number that no other uses at the time.
+  func folder(ofReader number: Int) -> String { "\(folder)\(Self.readerMark)\(number)" }
+
+  /// The number of such a folder of this state; nil for any other folder.
+  func readerNumber(ofFolder other: String) -> Int? {
+    guard let mark = other.lastIndex(of: Self.readerMark), let number = Int(other[mark...].dropFirst()),
+      number > 0, folder(ofReader: number) == other
+    else { return nil }
+    return number
+  }
+
+  /// Whether a folder is one of readers, of this version of the projection or a lower one.
+  func isReaderFolder(_ other: String) -> Bool {
+    guard let mark = other.lastIndex(of: Self.readerMark) else { return false }
+    return readerNumber(ofFolder: other) != nil || isAbove(folder: String(other[..<mark]))
+  }
+
+  /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.
+  func isAbove(folder other: String) -> Bool {
+    guard let lower = Self.version(inFolder: other), lower < version else { return false }
+    let touches = other.hasSuffix(Self.touchesSuffix)
+    return StateName(name: name, version: lower, recordsTouches: touches).folder == other
+  }
+
+  /// The version in the name of a folder; nil if there is none.
+  static func version(inFolder folder: String) -> Int? {
+    guard let dash = folder.firstIndex(of: "-") else { return nil }
+    let text = folder[dash...].dropFirst()
+    return Int(text.hasSuffix(touchesSuffix) ? text.dropLast(touchesSuffix.count) : text)
+  }
+
+  /// The hash that STATE holds.
+  var hash: UInt64 {
+    XXH64.of(Array("\(recordsTouches ? 1 : 0) \(version) \(name)".utf8))
+  }
+
+  private static func digits(_ number: UInt64, count: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+}
+
+extension Folding {
+  /// The same function without the recording of touches.
+  var withoutTouches: Folding { if case .touching(let folding) = self { folding } else { self } }
+}
+
+/// What decides the result of a fold besides the events: Strata's own code and, for a projection of the application,
+/// its type and the build of the program.
+struct StateFingerprint {
+  /// Strata's code and the projection's type. A state of another one is folded again.
+  let code: UInt64
+  /// The build of the program; 0 for a fold that runs none of its code. A state of another one is used until it was
+  /// folded again.
+  let build: UInt64
+
+  /// Raised whenever Strata's fold of the same events gives other tables than before.
+  private static let foldNumber = 2
+
+  /// Nil if nothing says which build of the program this is.
+  init?(_ folding: Folding) {
+    var text = "fold \(Self.foldNumber)"
+    var build: UInt64 = 0
+    if case .own(let projection) = folding.withoutTouches {
+      let type = Swift.type(of: projection)
+      // Without an identity of the program nothing says whether its code is the same.
+      guard let identity = ProgramImage.identity(of: type) else { return nil }
+      text += " of \(ProgramImage.name(of: type))"
+      // Tables of a fold that goes on after a failure are none of one that halts at it.
+      if type.onFailure == .halt { text += " halting" }
+      build = XXH64.of(Array(identity.utf8))
+    }
+    code = XXH64.of(Array(text.utf8))
+    self.build = build
+  }
+}

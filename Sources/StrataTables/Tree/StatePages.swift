@@ -1,0 +1,267 @@
+// Pages as they are written to page files: without free space and garbage, their children as places.
+
+package import StrataBase
+package import StrataLog
+
+/// The bytes of one page, and of the record that holds them: see "States" in FORMAT.md.
+package enum StatePage {
+  /// Checksum, raw length, flags.
+  package static let headLength = 12
+  static let compressedFlag: UInt32 = 1
+
+  /// What is wrong with a record.
+  package struct Damage: Error {
+    package var what: String
+    /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.
+    package var isWanted = false
+    /// What the system said, if it could not open a file of a history, and may be able to later.
+    package var refusal: StoreError?
+    /// The record, if it is one of a state.
+    package var place: StoredPlace?
+
+    package init(_ what: String) { self.what = what }
+
+    /// The file was closed because the log needed its room.
+    package static var gaveWay: Damage {
+      var damage = Damage("a page is in a file that gave way to appends on a full disk")
+      damage.isWanted = true
+      return damage
+    }
+  }
+}
+
+// MARK: Encoding
+
+extension StatePage {
+  /// Appends a page's raw form. The children of an inner page must have places.
+  ///
+  /// - Parameter place: returns where a child is.
+  package static func encode(
+    _ page: PageRef, to bytes: inout RawBuffer, place: (PageRef) -> StoredPlace = { $0.placeOnDisk }
+  ) {
+    bytes.append(byte: UInt8(truncatingIfNeeded: page.height))
+    bytes.append(varint: UInt64(page.count))
+    var buffer = KeyBuffer()
+    buffer.begin(page)
+    guard page.isLeaf else {
+      for index in 0..<page.count {
+        bytes.append(varint: UInt64(page.counts[index]))
+        append(place(page.link(index)), to: &bytes)
+      }
+      for index in 0..<page.count - 1 { append(buffer.separator(page, index), to: &bytes) }
+      return
+    }
+    bytes.append(varint: UInt64(page.prefixLength))
+    bytes.append(page.prefix.buffer)
+    for index in 0..<page.count {
+      let key = buffer.leafKey(page, index)
+      let value = page.value(index)
+      bytes.append(varint: UInt64(key.count - page.prefixLength))
+      bytes.append(varint: UInt64(value.count))
+      bytes.append(UnsafeRawBufferPointer(rebasing: key.buffer[page.prefixLength...]))
+      bytes.append(value)
+    }
+  }
+
+  package static func append(_ place: StoredPlace, to bytes: inout RawBuffer) {
+    assert(!place.isNone, "a page is written before its children")
+    bytes.append(varint: UInt64(place.file))
+    bytes.append(varint: place.offset)
+    bytes.append(varint: UInt64(place.length))
+    bytes.append(integer: place.checksum)
+  }
+
+  private static func append(_ run: ByteRun, to bytes: inout RawBuffer) {
+    bytes.append(varint: UInt64(run.count))
+    bytes.append(run.buffer)
+  }
+
+  /// Appends the record of raw bytes: compressed if that saves an eighth. Returns its checksum.
+  package static func appendRecord(_ raw: UnsafeRawBufferPointer, to bytes: inout RawBuffer) -> UInt32 {
+    let start = bytes.count
+    let bound = max(raw.count, 64)
+    _ = bytes.reserve(headLength + bound)
+    bytes.count += headLength
+    let target = UnsafeMutableRawBufferPointer(start: bytes.base + bytes.count, count: bound)
+    let stored = Compression.compress(raw, into: target)
+    if let stored { bytes.count += stored } else { bytes.append(raw) }
+    let head = bytes.base + start
+    head.setLittleEndian(UInt32(truncatingIfNeeded: raw.count), at: 4)
+    head.setLittleEndian(stored == nil ? 0 : compressedFlag, at: 8)
+    let checksum = CRC32C.of(UnsafeRawBufferPointer(start: head + 4, count: bytes.count - start - 4))
+    head.setLittleEndian(checksum, at: 0)
+    return checksum
+  }
+}
+
+// MARK: Decoding
+
+extension StatePage {
+  /// Reads a place; nil for bytes that are none.
+  package static func place(_ cursor: inout ByteCursor) -> StoredPlace? {
+    guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let offset = cursor.varint(),
+      let length = cursor.varint().flatMap(UInt32.init(exactly:)), let checksum = cursor.integer(UInt32.self),
+      length > headLength, offset <= UInt64(Int64.max) - UInt64(length)
+    else { return nil }
+    return StoredPlace(file: file, offset: offset, length: length, checksum: checksum)
+  }
+
+  /// Checks a record against the place that names it, and lends its raw bytes.
+  package static func withRaw<Result>(
+    _ record: UnsafeRawBufferPointer, of place: StoredPlace,
+    _ body: (UnsafeRawBufferPointer) throws(Damage) -> Result
+  ) throws(Damage) -> Result {
+    let (stored, rawLength) = try checked(record, of: place)
+    guard let rawLength else { return try body(stored) }
+    let raw = try decompressed(stored, rawLength)
+    defer { raw.deallocate() }
+    return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(raw)[..<rawLength]))
+  }
+
+  /// The raw bytes of a record, and how many they are. The caller frees them; there may be one more.
+  package static func raw(
+    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+  ) throws(Damage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
+    let (stored, rawLength) = try checked(record, of: place)
+    if let rawLength { return (try decompressed(stored, rawLength), rawLength) }
+    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, stored.count), alignment: 16)
+    raw.copyMemory(from: stored)
+    return (raw, stored.count)
+  }
+
+  private static func decompressed(
+    _ stored: UnsafeRawBufferPointer, _ rawLength: Int
+  ) throws(Damage) -> UnsafeMutableRawBufferPointer {
+    let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, rawLength), alignment: 16)
+    guard Compression.decompress(stored, into: UnsafeMutableRawBufferPointer(rebasing: raw[..<rawLength]))
+    else {
+      raw.deallocate()
+      throw Damage("a record cannot be decompressed")
+    }
+    return raw
+  }
+
+  /// What a record stores, and the length of its raw bytes if they are compressed.
+  private static func checked(
+    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+  ) throws(Damage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
+    guard record.count == Int(place.length), let base = record.baseAddress else {
+      throw Damage("a record is cut short")
+    }
+    let checksum = CRC32C.of(UnsafeRawBufferPointer(rebasing: record[4...]))
+    guard base.littleEndian(UInt32.self, at: 0) == checksum, checksum == place.checksum else {
+      throw Damage("a record's checksum does not match")
+    }
+    let rawLength = Int(base.littleEndian(UInt32.self, at: 4))
+    let flags = base.littleEndian(UInt32.self, at: 8)
+    let stored = UnsafeRawBufferPointer(rebasing: record[headLength...])
+    guard flags & ~compressedFlag == 0 else { throw Damage("a record has unknown flags") }
+    guard flags & compressedFlag != 0 else {
+      guard rawLength == stored.count else { throw Damage("a record has a wrong length") }
+      return (stored, nil)
+    }
+    guard rawLength <= Compression.rawLengthMax(stored: stored.count) else {
+      throw Damage("a record claims more bytes than it can hold")
+    }
+    return (stored, rawLength)
+  }
+
+  /// One child of an inner page on disk.
+  package struct Child {
+    package var place: StoredPlace
+    package var total: UInt32
+    /// The separator before the child; empty for the first.
+    package var separator: [UInt8]
+  }
+
+  /// What a record holds, before it becomes a page.
+  package enum Content {
+    case leaf(PageRef)
+    case inner([Child])
+  }
+
+  /// Reads a page's raw form. The caller owns the leaf.
+  ///
+  /// - Parameters:
+  ///   - height: what the page's parent says.
+  ///   - isValid: whether an entry is one that the tree may hold.
+  package static func decode(
+    _ raw: UnsafeRawBufferPointer, height: Int, _ layout: PageLayout, _ isValid: EntryCheck
+  ) throws(Damage) -> Content {
+    guard let base = raw.baseAddress else { throw Damage("a page is empty") }
+    var cursor = ByteCursor(base, count: raw.count)
+    guard cursor.integer(UInt8.self).map(Int.init) == height else {
+      throw Damage("a page has another height")
+    }
+    guard let count = cursor.varint().flatMap(Int.init(exactly:)), count > 0, count <= raw.count else {
+      throw Damage("a page has no entries, or too many")
+    }
+    let content: Content =
+      height == 0
+      ? .leaf(try leaf(&cursor, count, layout, isValid)) : .inner(try children(&cursor, count))
+    guard cursor.remaining == 0 else {
+      if case .leaf(let page) = content { page.release() }
+      throw Damage("a page is longer than its entries")
+    }
+    return content
+  }
+
+  private static func children(_ cursor: inout ByteCursor, _ count: Int) throws(Damage) -> [Child] {
+    guard count <= PageLayout.childCountMax else { throw Damage("a page has too many children") }
+    var children: [Child] = []
+    for _ in 0..<count {
+      guard let total = cursor.varint().flatMap(UInt32.init(exactly:)), total > 0,
+        let place = place(&cursor)
+      else { throw Damage("a child has no place") }
+      children.append(Child(place: place, total: total, separator: []))
+    }
+    for index in 1..<max(1, count) {
+      guard let separator = cursor.lengthPrefixed(), separator.count <= Tree.keyLengthMax else {
+        throw Damage("a page lacks a separator")
+      }
+      children[index].separator = Array(separator)
+    }
+    return children
+  }
+
+  private static func leaf(
+    _ cursor: inout ByteCursor, _ count: Int, _ layout: PageLayout, _ isValid: EntryCheck
+  ) throws(Damage) -> PageRef {
+    guard count <= max(1, layout.area / Slot.size) else { throw Damage("a leaf has too many entries") }
+    guard let prefix = cursor.lengthPrefixed() else { throw Damage("a leaf lacks its prefix") }
+    var heapBytes = 0
+    var entries: [(suffix: ByteRun, value: ByteRun)] = []
+    entries.reserveCapacity(count)
+    for _ in 0..<count {
+      guard let suffixLength = cursor.varint(), let valueLength = cursor.varint(),
+        let suffix = cursor.bytes(suffixLength), let value = cursor.bytes(valueLength)
+      else { throw Damage("an entry is cut short") }
+      let keyLength = prefix.count + suffix.count
+      guard keyLength <= Tree.keyLengthMax, value.count <= Tree.valueLengthMax else {
+        throw Damage("an entry is too long")
+      }
+      guard isValid(keyLength, value) else { throw Damage("an entry cannot be one of its tree") }
+      // All keys of a leaf have the prefix, so their order is that of the rests.
+      if let last = entries.last, last.suffix.order(against: ByteRun(suffix)) >= 0 {
+        throw Damage("the keys of a leaf do not ascend")
+      }
+      let isLarge = layout.isLarge(keyLength: keyLength, valueLength: value.count)
+      guard !isLarge || count == 1 && prefix.isEmpty else { throw Damage("a large entry shares its page") }
+      heapBytes += max(0, suffix.count - 8) + value.count
+      entries.append((ByteRun(suffix), ByteRun(value)))
+    }
+    let size = PageRef.slotsOffset(prefix.count) + count * Slot.size + heapBytes
+    let isLarge = layout.isLarge(
+      keyLength: prefix.count + entries[0].suffix.count, valueLength: entries[0].value.count)
+    guard isLarge || size <= layout.area else { throw Damage("a leaf holds more than a page") }
+    // As large as the pages that changes make, so that the first change need not move the entries.
+    let capacity = isLarge ? size : min(layout.area, max(208, 2 * size))
+    var writer = LeafWriter(
+      prefix: ByteRun(prefix), heapBytes: heapBytes, capacity: capacity, isLarge: isLarge)
+    for entry in entries { writer.append(suffix: entry.suffix, entry.value) }
+    return writer.finish()
+  }
+}
+
+/// Whether an entry is one that its tree may hold, by what reads of it rely on.
+package typealias EntryCheck = @Sendable (_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool
