@@ -67,6 +67,38 @@ import Testing
     }
   }
 
+  /// The folders of modules that are large, lowest first.
+  private static let rooms = [
+    "StrataTables": ["Tree", "Key", "Row", "View", "Table", "Fold", "Source"],
+    "StrataPast": ["State", "History", "Projector", "Past", "Read"],
+  ]
+
+  @Test(arguments: rooms.keys.sorted())
+  func `each folder of a large module uses types of lower ones only`(module: String) throws {
+    let rooms = try #require(Self.rooms[module])
+    var heights: [Substring: Int] = [:]
+    let declaration =
+      /(?:struct|class|enum|protocol|typealias) ([A-Z]\w*)/
+    let code = try Repository.swiftFiles("Sources/\(module)").map { path in
+      let room = String(path.split(separator: "/")[2])
+      let height = try #require(rooms.firstIndex(of: room), "\(path) is in no folder of the list")
+      return (path, height, try lines(path).filter { !$0.drop { $0 == " " }.hasPrefix("//") })
+    }
+    for (_, height, lines) in code {
+      for line in lines where !line.hasPrefix(" ") && !line.hasPrefix("extension") {
+        if let match = line.firstMatch(of: declaration) { heights[match.1] = height }
+      }
+    }
+    #expect(heights.count > 50)
+    for (path, height, lines) in code {
+      for line in lines {
+        for match in line.matches(of: /\b[A-Z]\w+\b/) where heights[match.0, default: 0] > height {
+          Issue.record("\(path) uses \(match.0), which is in \(rooms[heights[match.0]!])")
+        }
+      }
+    }
+  }
+
   @Test func `nothing in the product stops the program on data, and nothing is left to do`() throws {
     let banned = ["try" + "!", "fatal" + "Error(", "TO" + "DO", "FIX" + "ME", "as" + "! "]
     for path in Self.code {

@@ -64,7 +64,7 @@ public struct ProjectionTables {
   }
 
   /// The maximum length of a row's id, in bytes of UTF-8.
-  package static var idLengthMax: Int { 32_000 }
+  package static var idLengthMax: Int { RowView.idLengthMax }
 
   /// A row of a table. Setting nil removes the row. O(log n) plus the decoding of the row, or O(1) if the row was read or
   /// written recently; for a row that was set, the encoding of the row at the end of the event, and O(log n) once for

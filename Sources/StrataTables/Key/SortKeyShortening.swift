@@ -79,7 +79,7 @@ private struct EscapedComponent {
 /// The keys of sections.
 package enum SectionBytes {
   /// The longest key of a section.
-  package static var lengthMax: Int { ViewDefinition.sectionLengthMax }
+  package static let lengthMax = 32_000
 
   /// A section's key, shortened if it is too long: of each long string a prefix, an ellipsis and 32 digits of a hash
   /// of the whole string are kept, of bytes a prefix and the 16 bytes of the hash. That is the key of a value that

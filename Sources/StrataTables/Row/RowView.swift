@@ -2,6 +2,9 @@
 
 /// A borrowed row: valid only inside the call that lends it.
 package struct RowView {
+  /// The most bytes of a row's id.
+  static let idLengthMax = 32_000
+
   /// The row's id, as UTF-8.
   package var id: UnsafeRawBufferPointer
   /// The sequence of the last event that changed the row.

@@ -41,7 +41,7 @@ package struct PlacedKey: Sendable {
     do throws(RowProblem) {
       guard let lengths = try definition.place(row, &writer) else { return }
       guard lengths.section <= ViewDefinition.sectionLengthMax,
-        row.id.count <= ProjectionTables.idLengthMax
+        row.id.count <= RowView.idLengthMax
       else {
         throw RowProblem(
           what: "its section takes \(lengths.section) bytes and its id \(row.id.count); "

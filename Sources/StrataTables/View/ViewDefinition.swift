@@ -89,7 +89,7 @@ package enum ProgramCalls: Sendable {
 /// The function should be pure. A view stays consistent even if it is not: see `View+Record.swift`.
 package final class ViewDefinition: Sendable {
   /// The maximum length of a section's key, in bytes. A longer one is shortened.
-  package static let sectionLengthMax = 32_000
+  package static let sectionLengthMax = SectionBytes.lengthMax
 
   /// The maximum length of the sort keys of a row with an id of that length, together, in bytes. Longer ones are cut.
   ///

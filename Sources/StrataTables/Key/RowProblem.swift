@@ -15,7 +15,7 @@ extension RowProblem {
     var parts: [String] = []
     if section {
       parts.append(
-        "its section is longer than \(ViewDefinition.sectionLengthMax) bytes, and is named by its beginning and a hash"
+        "its section is longer than \(SectionBytes.lengthMax) bytes, and is named by its beginning and a hash"
       )
     }
     if let lengthMax {
