@@ -1,7 +1,7 @@
 // Keys in their order, as a run writes them: each without what it shares with the one before.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Ascending keys one after the other in one piece of memory. Keys that are arrays took most of the time to read them.
 struct AscendingKeys: ~Copyable, @unchecked Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Historian {
   /// Removes the files of the histories of lower versions, unless this process uses such a version, too. To be called

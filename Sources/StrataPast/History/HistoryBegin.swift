@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Makes the state at the end of the runs, in slices. Belongs to one thread at a time.
 ///

@@ -3,7 +3,7 @@
 
 internal import StrataBase
 package import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The files of one history, read as they are.
 package struct HistoryDump {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension HistoryManifest {
   /// A manifest without runs, for the history of a projection.

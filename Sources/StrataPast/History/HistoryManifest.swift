@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// One run in the manifest, and the log at its end.
 struct ManifestRun: Equatable, Sendable {

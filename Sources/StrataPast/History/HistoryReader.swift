@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The history of one projection, as reads of the past use it: this process keeps it, or only reads it.
 protocol KeptHistory: AnyObject, Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Folds the log event by event, and notes each row that changed with what it is then. Belongs to one thread at a time.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The events after the runs as a run in memory, for reads in this process.
 struct HistoryTail {

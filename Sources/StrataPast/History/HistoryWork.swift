@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The fold of a historian, and what it has not written yet. Belongs to one thread at a time.
 final class HistoryWork: @unchecked Sendable {

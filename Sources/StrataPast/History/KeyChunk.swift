@@ -1,7 +1,7 @@
 // The chunks in which it is written what the keys of a run did: those of groups, and those of tallies.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A record of what was there before an event, and of what changed from then on. A reader needs one of them: the last
 /// one that begins with its event or before it.

@@ -1,7 +1,7 @@
 // Counts the keys of one run as they were after an event.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// What a run says of one key after an event.
 struct KeyCount {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The counts of all units of a tally after one event. In a delta they are differences to the run's begin.
 final class KeyCounts: Sendable {

@@ -1,7 +1,7 @@
 // Walks over the keys of one run.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Walks over the keys of a set, from the begin of any page on.
 struct KeyCursor {

@@ -1,7 +1,7 @@
 // Where the keys of one run are: the parts that say where its pages and groups are.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// The parts of a directory in their order. Pages and groups are numbered through all of them, and each group is in one.
 ///

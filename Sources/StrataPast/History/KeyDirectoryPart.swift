@@ -1,7 +1,7 @@
 // Where some neighbouring pages of keys are, and the groups that say when each key was there.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A part of a directory: the pages of some groups in their order, with the key with which each begins, where it is, and
 /// of which group its keys are. Pages and groups have their numbers among those of all parts.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Pages are given in the order of their keys, and the chunks of a group after its pages. A part ends with a group.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// One bit for each key of a group, by its number there.
 struct KeyBits: Equatable, Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Gathers when each key of an owner was there, from rows in any order. Belongs to one thread at a time.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Streams the keys of one owner from several runs into a new one. Belongs to one thread at a time. In memory are of
 /// each run a part of the directory, a page and the moments of a group, and the changes of the tallies.

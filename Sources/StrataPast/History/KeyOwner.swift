@@ -1,7 +1,7 @@
 // Whose keys a run holds: those of all rows, and those of each list that the history keeps.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Somebody who has keys: all tables together, or a kept list. A run holds for each key when it was there, so the keys
 /// as they were after an event are read, and not made again from rows.

@@ -1,7 +1,7 @@
 // Finds one key in a page of keys, without putting the keys together.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A page of keys of one run. The page is read up to the key, or to where it would be.
 ///

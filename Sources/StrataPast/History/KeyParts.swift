@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// One key with one moment. Its bytes are valid as long as what it was made from.
 struct KeyPartEntry {

@@ -1,7 +1,7 @@
 // The keys of one kind of one owner, as one run has them.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// One set of keys in one run. A value that holds the run open.
 struct KeySet: Sendable {

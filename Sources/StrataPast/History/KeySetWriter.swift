@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Keys are given in ascending order. When they were there is in a record of each group of keys, beside its pages: of a
 /// page one key is looked for, and of a group all keys before it are counted, with a bit for each.

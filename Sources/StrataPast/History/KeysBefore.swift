@@ -7,7 +7,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Looks for keys of one kind at the end of runs that hold a state together. Belongs to one thread at a time.
 final class KeysBefore {

@@ -1,7 +1,7 @@
 // Which kept lists a history has, and from which event on.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A kept list that a process asked for, and how much of its past is read from the history of its projection.
 public struct ListHistory: Sendable, Hashable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Gathers changes in the order of the events, until they are written as a run. Belongs to one thread at a time.
 struct PendingRun {

@@ -1,7 +1,7 @@
 // Which rows the events between two moments changed.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// The keys of the rows that the events after one and up to another changed: ascending, each once. Belongs to one thread
 /// at a time. Costs O(events) when it is made, and O(runs + log n) for each key.

@@ -1,7 +1,7 @@
 // Walks over the events of a run, and the numbers of the rows that each changed.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A position in the changes of a run. Belongs to one thread at a time.
 final class RunChangesCursor {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// What a run knows of one event besides the rows that it changed.
 struct RunEvent: Equatable, Sendable {

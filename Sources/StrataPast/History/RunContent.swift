@@ -1,7 +1,7 @@
 // The document of a version: a whole one, and the differences since.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Puts documents together, when they are asked for. The bytes that are given must stay valid until `reset`.
 struct RunContent: ~Copyable {

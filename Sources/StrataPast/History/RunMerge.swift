@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Streams the rows of several runs into a new one, and then their changes. Belongs to one thread at a time.
 ///

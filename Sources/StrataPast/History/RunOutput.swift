@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// A run's file while it is written. Belongs to one thread at a time.
 final class RunOutput {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// A run's file and its root. What the file says is checked as it is read: a byte that is not as it was written makes
 /// the read fail. The file may be closed between two reads, and is opened again by its name: see `RunFiles`. Safe to use

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The decoded bytes of one record of a run. They never change.
 final class RunRecord: Sendable {

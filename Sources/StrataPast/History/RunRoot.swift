@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// What a run is about, and where its parts are.
 package struct RunRoot: Equatable, Sendable {

@@ -1,7 +1,7 @@
 // Walks over the rows of a run, and over the versions of each.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A position in the rows of a run. Belongs to one thread at a time, which is why no access to its state is checked.
 final class RunRowCursor {

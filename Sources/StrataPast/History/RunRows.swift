@@ -1,7 +1,7 @@
 // Rows as they were after one event.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Looks rows up at one moment, and keeps a position in each run that is asked. Belongs to one thread at a time.
 final class RunRows {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Where the fields of a page are counted from.
 struct RunOrigin: Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Neighbouring runs from the begin of the log on. A value: it stays what it is when runs are merged or removed, since
 /// their files stay open. Everything that reads throws if a run is damaged.

@@ -1,7 +1,7 @@
 // A state that is made from another one, by the rows in which they differ.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Takes a state to another moment, later or earlier, in slices. Belongs to one thread at a time.
 ///

@@ -1,7 +1,7 @@
 // Reads many records of one run in the order in which they are in its file.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Reads records without keeping them in memory. Belongs to one thread at a time.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Builds the state after an event, in slices. Belongs to one thread at a time.
 ///

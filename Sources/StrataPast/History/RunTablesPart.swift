@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Builds the trees of one part of a state. Belongs to one thread at a time.
 final class RunTablesPart: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // What a row was from one event on, and how a row is named in a run.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// One version of a row, without its bytes.
 struct RunVersion: Equatable, Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// What is known of a run that was written and is durable, but has no entry in the manifest.
 struct WrittenRun: Sendable {

@@ -1,6 +1,6 @@
 // The changes of a tally, in the order of the keys until they are sorted by their events.
 
-package import StrataTables
+internal import StrataTables
 
 /// At which events keys appeared and disappeared, and in which unit. Belongs to one thread at a time.
 ///

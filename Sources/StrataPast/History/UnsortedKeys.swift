@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Keys with one moment each. A class, so that an array of them does not copy. Belongs to one thread at a time.
 final class UnsortedKeys {

@@ -2,7 +2,7 @@
 
 package import StrataEvents
 package import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension StreamName {
   /// The streams whose events change the row that this stream's events change: this one, except for an empty id. A name

@@ -1,6 +1,6 @@
 // All versions of one row: from runs as far as there are any, and from the log before and after that.
 
-package import StrataBase
+internal import StrataBase
 package import StrataEvents
 package import StrataLog
 public import StrataTables

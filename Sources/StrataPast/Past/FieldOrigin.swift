@@ -1,9 +1,9 @@
 // Which event gave each field of a row the value that it has.
 
-package import StrataBase
+internal import StrataBase
 public import StrataDocuments
 public import StrataEvents
-package import StrataLog
+internal import StrataLog
 public import StrataTables
 
 /// The event that gave a field of a row the value that it has.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Keys that lie in one run of bytes, in their order. The bytes outlive the value, and do not change.
 struct OrderedKeys: Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension KeysAt {
   /// A key that is there. Valid only inside the call that lends it.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// A key, without when it was there.
 struct PastKey {

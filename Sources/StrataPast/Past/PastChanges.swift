@@ -1,7 +1,7 @@
 // The rows of a table that events between two moments changed, with what they were at both.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Walks over them, in ascending order of their ids. Belongs to one thread at a time.
 ///

@@ -1,7 +1,7 @@
 // Where states of the past came from.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Where states of the past came from.
 package struct PastCounts: Sendable, Equatable {

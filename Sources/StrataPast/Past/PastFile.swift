@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// A file without a name, and those before it that have pages which are still in use. Belongs to one thread at a time.
 ///

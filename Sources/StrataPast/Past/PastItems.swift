@@ -1,7 +1,7 @@
 // The items of a list of the past, counted and read where runs have them.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 internal import Synchronization
 
 /// The items of one list after an event, as runs have them. Safe to use from several threads.

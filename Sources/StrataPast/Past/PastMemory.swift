@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 internal import Synchronization
 
 /// Counts what states of the past of one store have in memory only, and moves what is beyond a bound to files without a

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The rows of one table after an event, as runs have them. Safe to use from several threads.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// How pages of a past state are made, also where the runs have lost them.
 struct PastHealing: Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 internal import Synchronization
 
 /// Makes the pages of one tree from the keys that runs have. Safe to use from several threads.

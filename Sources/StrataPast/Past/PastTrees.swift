@@ -1,6 +1,6 @@
 // What trees of states of the past have in memory, as states come and go.
 
-package import StrataTables
+internal import StrataTables
 
 /// Counts the leaves of trees that are in memory only, each as long as anybody holds a tree that has it, for which the
 /// root is the sign.

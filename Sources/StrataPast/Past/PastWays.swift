@@ -1,6 +1,6 @@
 // Which way to a state of the past costs least.
 
-package import StrataTables
+internal import StrataTables
 
 /// What the ways to a state cost, as the number of events that are replayed in the same time. `stratabench past` prints
 /// what they take.

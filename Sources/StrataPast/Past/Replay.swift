@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks as long
 /// as the disk does.

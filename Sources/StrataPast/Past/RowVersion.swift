@@ -1,7 +1,7 @@
 // What a row was over time.
 
 public import StrataEvents
-package import StrataTables
+internal import StrataTables
 
 /// A row as one event left it.
 public struct RowVersion<Item: Sendable>: Sendable {

@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// What the runs of one projection answer to one read of the past. Belongs to one thread at a time.
 final class RunPast {

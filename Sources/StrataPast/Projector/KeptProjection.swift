@@ -1,7 +1,7 @@
 // What a store keeps of a projection on disk.
 
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The saved states and the history of one projection of one store. A read of the past needs no more: it neither makes
 /// nor asks what folds the newest state, which is a `Projector`.

@@ -3,7 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// How far one projection is folded in this process, and what of it is on disk.
 public struct ProjectionStatus: Sendable, Equatable {

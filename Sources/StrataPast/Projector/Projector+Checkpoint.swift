@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// How much has been folded that is not on disk: its time, and the bytes of the log that it took.
 struct FoldingWork {

@@ -3,7 +3,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Projector {
   /// Starts to save the state of a fold that halted, as `saveIfDue` does with one that is published. Other errors are no

@@ -1,7 +1,7 @@
 // Views with names: of several that have one name, which are kept up to date, and which is saved.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 extension Projector {
   /// A name that views of a table are saved under.

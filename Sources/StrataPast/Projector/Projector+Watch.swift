@@ -8,7 +8,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Projector {
   /// What was seen of the fold.

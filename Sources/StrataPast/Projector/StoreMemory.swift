@@ -2,7 +2,7 @@
 
 public import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The memory that the tables of one store take in this process, and the lists over them.
 public struct StoreMemory: Sendable, Equatable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 internal import Synchronization
 
 /// Builds a view of one version of the rows, or opens the saved one, and follows the rows from one version to another.

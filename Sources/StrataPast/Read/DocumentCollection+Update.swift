@@ -4,7 +4,7 @@ internal import StrataBase
 public import StrataDocuments
 public import StrataEvents
 public import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The result of an update.
 public enum DocumentUpdate<Item: Sendable>: Sendable {

@@ -1,7 +1,7 @@
 // Reading rows: one by its id, or all of them, now or at a point of the past.
 
 public import StrataEvents
-package import StrataLog
+internal import StrataLog
 public import StrataTables
 
 extension RowSource {

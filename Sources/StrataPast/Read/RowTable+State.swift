@@ -1,7 +1,7 @@
 // Rows of a table as of a state: the newest one, or one of the past.
 
 public import StrataEvents
-package import StrataLog
+internal import StrataLog
 public import StrataTables
 
 extension EventStore {

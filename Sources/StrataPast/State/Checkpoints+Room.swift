@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Checkpoints: DerivedFileUser {
   var derivedFolder: String { files.folder }

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Checkpoints {
   /// Removes the files of the states of lower versions of the projection, unless this process uses such a version, too.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 extension Checkpoints {
   /// Writes the pages of a state that are not on disk yet, and makes it the one that the next open finds. Waits for

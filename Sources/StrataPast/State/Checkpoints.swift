@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Reads and writes the state of one projection of one store, in `derived/state/NAME-VERSION/`. A process that only reads
 /// writes to a folder beside it: see `StateHome`.

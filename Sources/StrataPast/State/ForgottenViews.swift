@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// When a saved view is given up: it and the rows that it was made of take room in every state, so one that a program
 /// stopped to use is not carried on for ever.

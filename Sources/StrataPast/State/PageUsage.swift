@@ -1,7 +1,7 @@
 // How much of the page files the pages of a tree take.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// Bytes by page file.
 struct PageUsage: Equatable, Sendable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 package import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The state in one folder below `derived/state`, whether or not this program can use it.
 package struct SavedState: Sendable, Equatable {

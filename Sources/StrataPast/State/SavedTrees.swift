@@ -1,7 +1,7 @@
 // The trees of a state on disk, held until the next one is written.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// The trees of the last checkpoint or restored state, and how much of the page files each takes: what the next
 /// checkpoint finds its garbage with.

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Where a fold puts leaves of its trees when there are too many of them for memory. Belongs to one thread at a time.
 ///

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The keys and values of the directory: see "States" in FORMAT.md.
 enum StateDirectory {

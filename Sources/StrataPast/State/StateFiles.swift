@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The files of one projection's state, `derived/state/NAME-VERSION/`. Calls block.
 struct StateFiles: Sendable {

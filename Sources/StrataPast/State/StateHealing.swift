@@ -7,7 +7,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Pages of saved states that could not be read.
 struct StateFaults: Sendable, Equatable {

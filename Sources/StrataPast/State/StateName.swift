@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The identity of a state on disk: the projection's name and version, and whether touches are recorded.
 struct StateName: Sendable, Hashable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// States of one folder, of which each was written by adding to the one before it. A page file of one is the same file
 /// in each of them.

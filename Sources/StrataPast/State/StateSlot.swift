@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// One slot of STATE: see "States" in FORMAT.md.
 struct StateSlot: Equatable {

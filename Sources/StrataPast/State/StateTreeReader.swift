@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Reads the pages of one tree of a state, and checks them.
 struct StateTreeReader: Sendable {

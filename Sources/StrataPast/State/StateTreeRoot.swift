@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// The root of a tree in the page files.
 struct StateTreeRoot: Equatable {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 package import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// A read-only check of `derived/state/`. That nothing is saved is not a finding: it may be deleted at any moment.
 package struct StateVerifier {

@@ -2,7 +2,7 @@
 
 internal import StrataBase
 internal import StrataLog
-package import StrataTables
+internal import StrataTables
 
 /// Writes pages that are not on disk yet, children first, and tells each where it is.
 ///

@@ -1,6 +1,6 @@
 // How much of a derived file is written and synced at a time.
 
-package import StrataTables
+internal import StrataTables
 
 /// The length of the next step, in bytes.
 ///

@@ -1,7 +1,7 @@
 // A view in a state on disk that no list of this process has asked for yet.
 
 internal import StrataBase
-package import StrataTables
+internal import StrataTables
 
 /// A saved view: opened when a list asks for it, and left on disk as it is until then.
 ///

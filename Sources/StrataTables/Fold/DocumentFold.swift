@@ -1,7 +1,7 @@
 // The projection of documents, which needs no code: `$put`, `$merge` and `$delete` into one table per category.
 
-package import StrataDocuments
-package import StrataEvents
+internal import StrataDocuments
+internal import StrataEvents
 package import StrataLog
 
 /// Folds document events: the stream's category names the table, the stream's id names the row. So the events of `name`

@@ -1,6 +1,6 @@
 // The function that folds the log.
 
-package import StrataEvents
+internal import StrataEvents
 package import StrataLog
 
 /// The projection of documents, or an application's own projection.

@@ -9,11 +9,11 @@
 #endif
 
 /// A run of bytes that is kept alive elsewhere.
-package struct ByteRun {
-  package var base: UnsafeRawPointer
-  package var count: Int
+@usableFromInline package struct ByteRun {
+  @usableFromInline package var base: UnsafeRawPointer
+  @usableFromInline package var count: Int
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package init(base: UnsafeRawPointer, count: Int) {
     assert(count >= 0, "a run of bytes has a length below zero")
     self.base = base
@@ -21,21 +21,21 @@ package struct ByteRun {
   }
 
   /// An empty buffer may have no address; an empty run has an address that is never read.
-  @inline(__always)
+  @inlinable @inline(__always)
   package init(_ buffer: UnsafeRawBufferPointer) {
     base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
     count = buffer.count
   }
 
-  @inline(__always) package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inlinable @inline(__always) package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  @inline(__always)
-  private func word(_ offset: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  package func word(_ offset: Int) -> UInt64 {
     UInt64(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   /// The 8 bytes from `start` as a big-endian number, padded with zeros.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func head(_ start: Int) -> UInt64 {
     let rest = count - start
     if rest >= 8 { return word(start) }
