@@ -88,7 +88,7 @@ package struct LeafWriter {
 }
 
 /// The sizes that decide how entries are distributed over pages.
-@usableFromInline package struct PageLayout {
+@usableFromInline package struct PageLayout: Sendable {
   /// The bytes after the header of a page that several entries share.
   @usableFromInline package let area: Int
   package static let childCountMax = 16
