@@ -150,7 +150,7 @@ let package = Package(
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
-      dependencies: ["StrataEvents", "StrataTables"],
+      dependencies: ["StrataEvents", "StrataDocuments"],
       path: "Tools/logreplay/Points",
       swiftSettings: houseRules
     ),

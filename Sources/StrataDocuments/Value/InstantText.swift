@@ -1,13 +1,13 @@
 // Times as people write them into documents and filters.
 
-package import StrataDocuments
-
 /// RFC 3339 with one extension: the seconds may be omitted, as in `2026-11-20T18:00+01:00`.
 package enum InstantText {
   /// The instant that the text represents, nil for anything else. O(n), without allocations.
   package static func instant(_ text: UnsafeRawBufferPointer) -> Instant? {
     // A time begins with a digit and has a colon in the middle.
-    guard text.count >= 17, text[0].isDigit, text[13] == UInt8(ascii: ":") else { return nil }
+    guard text.count >= 17, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[0]),
+      text[13] == UInt8(ascii: ":")
+    else { return nil }
     if text[16] == UInt8(ascii: ":") {
       return text.withMemoryRebound(to: UInt8.self) { RFC3339.instant($0) }
     }
