@@ -155,21 +155,54 @@ let package = Package(
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
-      dependencies: ["StrataEvents", "StrataTables"],
+      dependencies: ["StrataEvents", "StrataDocuments"],
       path: "Tools/logreplay/Points",
       swiftSettings: houseRules
     ),
-    // The tool: one file for each subcommand.
-    .executableTarget(
-      name: "logreplay",
-      dependencies: modules + [
-        "LogreplayPoints", "Strata", "CLZ4",
+    // What every command of the tool needs: a store and its points, failures, output, other programs. The tool is several
+    // modules so that most of it compiles beside the modules of tables.
+    .target(
+      name: "LogreplayShell",
+      dependencies: [
+        "LogreplayPoints", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/logreplay/Shell",
+      swiftSettings: houseRules
+    ),
+    // The commands that read, write, move and copy events. Knows no table.
+    .target(
+      name: "LogreplayEvents",
+      dependencies: [
+        "LogreplayShell", "LogreplayPoints", "StrataReplica", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataBase", "CLZ4",
         .target(name: "StrataBucket", condition: .when(traits: ["Bucket"])),
         .target(name: "StrataJetStream", condition: .when(traits: ["JetStream"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      path: "Tools/logreplay/Events",
+      swiftSettings: houseRules
+    ),
+    // The commands that fold events into tables and lists.
+    .target(
+      name: "LogreplayTables",
+      dependencies: [
+        "LogreplayEvents", "LogreplayShell", "LogreplayPoints", "StrataLists", "StrataPast", "StrataTables",
+        "StrataReplica", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/logreplay/Tables",
+      swiftSettings: houseRules
+    ),
+    // The tool: which commands it has, and how its command line is read.
+    .executableTarget(
+      name: "logreplay",
+      dependencies: [
+        "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints", "StrataLog",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tools/logreplay",
-      exclude: ["Points"],
+      exclude: ["Points", "Shell", "Events", "Tables"],
       swiftSettings: houseRules
     ),
     // The measurements: one file for each workload.
@@ -286,7 +319,8 @@ let package = Package(
     .testTarget(
       name: "LogreplayTests",
       dependencies: modules + [
-        "logreplay", "LogreplayPoints", "StrataSimulation", "Strata",
+        "logreplay", "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints", "StrataSimulation",
+        "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: houseRules

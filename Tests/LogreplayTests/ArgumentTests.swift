@@ -8,6 +8,9 @@ import StrataDocuments
 import StrataLog
 import Testing
 
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 @testable import logreplay
 
 struct ArgumentTests {

@@ -5,7 +5,8 @@ import Strata
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 struct CommandTests {
   @Test func `info says what a store holds`() async throws {

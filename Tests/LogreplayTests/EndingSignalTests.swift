@@ -7,8 +7,6 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
-
 @Suite(.serialized)
 struct EndingSignalTests {
   private static let signals = [("INT", 130), ("TERM", 143), ("HUP", 129)]

@@ -4,7 +4,9 @@
 @testable import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct EventJSONTests {
   private func event(

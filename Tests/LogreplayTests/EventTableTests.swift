@@ -5,7 +5,8 @@ import Strata
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
 
 struct EventTableTests {
   private static let long = "incident/" + String(repeating: "i", count: 60)

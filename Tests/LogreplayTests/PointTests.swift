@@ -4,7 +4,9 @@ import LogreplayPoints
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct PointTests {
   private let times = TimeText(now: 1_000_000_000_000_000_000, zone: .utc)

@@ -8,7 +8,8 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
 
 struct PointTimeTests {
   /// A store of one row for each time, which is the one that the append is given.

@@ -4,7 +4,9 @@ import Foundation
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite struct ReplicateWordsTests {
   /// A folder with a store of three rows.

@@ -4,7 +4,7 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayShell
 
 struct TextTests {
   @Test(arguments: [

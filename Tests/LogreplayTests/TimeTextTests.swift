@@ -5,7 +5,8 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct TimeTextTests {
   /// 2026-11-20T18:17:16Z, a clock that is an hour ahead of UTC.

@@ -2,9 +2,7 @@
 
 internal import ArgumentParser
 internal import LogreplayPoints
-
-/// A command whose arguments are points.
-protocol PointCommand: ParsableCommand {}
+internal import LogreplayShell
 
 /// Help beyond the options.
 enum CommandHelp {

@@ -1,6 +1,9 @@
 // The `logreplay` command: its subcommands, and how each of them ends.
 
 internal import ArgumentParser
+internal import LogreplayEvents
+internal import LogreplayShell
+internal import LogreplayTables
 internal import StrataLog
 
 @main
@@ -64,7 +67,7 @@ struct Logreplay: AsyncParsableCommand {
     } catch {
       let error = CommandArguments.explained(error, arguments)
       CommandHelp.print(error, arguments)
-      CommandEnding.fail(with: error, isJSON: isJSON)
+      CommandEnding.fail(with: error, isJSON: isJSON, of: Logreplay.self)
     }
     CommandEnding.succeed(isJSON: isJSON)
   }

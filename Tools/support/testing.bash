@@ -21,7 +21,9 @@ if [ -x "$compiler" ]; then
 for argument; do
   case "\$before \$argument" in
     "-module-name StrataLogTests") ;;
-    "-module-name "*Tests | "-module-name logreplay" | "-module-name stratabench") set -- "\$@" -Onone ;;
+    "-module-name "*Tests | "-module-name stratabench") set -- "\$@" -Onone ;;
+    "-module-name logreplay" | "-module-name LogreplayShell") set -- "\$@" -Onone ;;
+    "-module-name LogreplayEvents" | "-module-name LogreplayTables") set -- "\$@" -Onone ;;
   esac
   before=\$argument
 done

@@ -7,7 +7,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct CloudEventTests {
   private static let source = "https://example.com/store%201?x=1"

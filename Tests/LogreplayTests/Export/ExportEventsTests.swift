@@ -6,7 +6,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite(.serialized)
 struct ExportEventsTests {

@@ -8,7 +8,8 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 /// An event as a process has it.
 private struct Step: Equatable {

@@ -8,7 +8,9 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite(
   .serialized,

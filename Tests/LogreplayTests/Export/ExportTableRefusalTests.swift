@@ -5,7 +5,8 @@ import Strata
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ExportTableRefusalTests {
   /// A closed store with these documents in the table `t`.

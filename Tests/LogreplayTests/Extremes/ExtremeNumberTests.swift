@@ -6,8 +6,6 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
-
 /// Where the numbers are.
 enum ExtremePlace: String, CaseIterable, Codable, Sendable {
   case head, segmentHeaders, blockHeaders, payloads, indexes, chained, indexValues, sequences, erasures

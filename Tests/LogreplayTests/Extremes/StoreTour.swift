@@ -8,6 +8,9 @@ import StrataLog
 import StrataTables
 import StrataSimulation
 
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 @testable import logreplay
 
 /// A walk through all that reads, checks, copies or writes a store. A trap ends the process; an error of no type of ours

@@ -5,7 +5,8 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 @Suite(.enabled(if: importHasPython, "python3 is not installed: nothing independent to compare with"))
 struct ImportCSVOracleTests {

@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportCSVTests {
   /// Imports a text as CSV into a new store, and returns its documents.

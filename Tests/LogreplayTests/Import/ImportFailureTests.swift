@@ -8,7 +8,9 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportFailureTests {
   @Test(arguments: [

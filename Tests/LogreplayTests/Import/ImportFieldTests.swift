@@ -7,7 +7,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportFieldTests {
   private func appends(_ text: String, _ more: String...) async throws -> [RecordedAppend] {

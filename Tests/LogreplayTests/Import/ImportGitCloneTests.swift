@@ -4,7 +4,9 @@ import Foundation
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportGitCloneTests {
   private static func sample(_ folder: ImportFolder) throws -> ImportGitSample {

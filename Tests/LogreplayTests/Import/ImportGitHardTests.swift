@@ -5,7 +5,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 /// A repository that the git program made, step by step.
 private struct HardRepository {

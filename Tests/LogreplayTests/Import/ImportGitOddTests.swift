@@ -9,7 +9,9 @@ import StrataLog
 import StrataTables
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportGitOddTests {
   private static let before = 1_700_000_000

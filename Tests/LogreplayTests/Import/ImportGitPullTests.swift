@@ -6,7 +6,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportGitPullTests {
   /// A and B, which are imported, then M whose first parent is C, a child of A, and whose second one is B; then N.

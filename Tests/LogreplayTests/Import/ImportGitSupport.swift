@@ -8,7 +8,8 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 /// A repository in the making.
 final class ImportGitSample {

@@ -7,7 +7,9 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportGitTests {
   @Test(arguments: 0..<3)

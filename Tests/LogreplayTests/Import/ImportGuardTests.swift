@@ -3,7 +3,9 @@
 import Foundation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite struct ImportGuardTests {
   private func sqlite(_ folder: ImportFolder, _ statements: String) throws {

@@ -4,7 +4,8 @@ import Foundation
 import StrataBase
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
 
 struct ImportInputTests {
   private func arguments(_ file: String) -> [String] { [file, "--table", "t", "--id", "id"] }

@@ -5,7 +5,9 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportJSONTests {
   private static let objects = ["{\"id\":1,\"v\":\"]}\\\"\"}", "{\"id\":2,\"v\":[{},[]]}", "{\"id\":3}"]

@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportLinesTests {
   @Test func `in a new store line n is sequence n, an append of its own, with its id and time`() async throws

@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportNamedMappingTests {
   @Test func `the lines of CouchDB's changes are rows, and only what differs is appended again`() async throws

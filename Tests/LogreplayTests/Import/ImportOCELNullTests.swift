@@ -4,7 +4,9 @@ import Foundation
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite(.enabled(if: importHasSQLite, "sqlite3 is not installed"))
 struct ImportOCELNullTests {

@@ -7,7 +7,9 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite(.serialized)
 struct ImportProcessTests {

@@ -5,7 +5,8 @@ import StrataBase
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
 
 struct ImportRemainderTests {
   @Test func `a number that a double cannot hold is bad, whether it is too large or has too many digits`()

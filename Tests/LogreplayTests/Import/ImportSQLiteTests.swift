@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 private let hasBoth = importHasPython && importHasSQLite
 

@@ -5,7 +5,8 @@ import StrataBase
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
 
 struct ImportSorterTests {
   @Test

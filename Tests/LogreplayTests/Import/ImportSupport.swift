@@ -8,7 +8,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 /// A folder for one test, removed with the last reference.
 final class ImportFolder {

@@ -6,7 +6,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportTimeTests {
   /// Lines of one time each, such as `2026-01-05`, with their numbers as ids.

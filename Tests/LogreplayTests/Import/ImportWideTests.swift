@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportWideTests {
   @Test(.enabled(if: importHasPython && importHasSQLite), arguments: [700, 1_999])

@@ -6,7 +6,9 @@ import StrataDocuments
 import StrataEvents
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct ImportXESTests {
   private func xes(_ inside: String) -> String {

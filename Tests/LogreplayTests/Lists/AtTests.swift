@@ -5,7 +5,8 @@ import Strata
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 struct AtTests {
   @Test func `at prints exactly what is promised`() async throws {

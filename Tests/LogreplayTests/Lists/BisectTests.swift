@@ -7,7 +7,8 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayTables
 
 struct BisectTests {
   /// What `bisect -o json` prints.

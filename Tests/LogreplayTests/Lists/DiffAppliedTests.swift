@@ -8,7 +8,9 @@ import StrataDocuments
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite struct DiffAppliedTests {
   private static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {

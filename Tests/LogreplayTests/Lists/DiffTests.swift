@@ -5,7 +5,7 @@ import Strata
 import StrataDocuments
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
 
 struct DiffTests {
   private let list = ["--section-by", "status", "--sort", "n:desc"]

@@ -9,7 +9,9 @@ import StrataSimulation
 import StrataTables
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 @Suite struct FollowWorkTests {
   private static let caseCount = ProcessInfo.processInfo.environment["RUNS"].flatMap { Int($0) } ?? 500

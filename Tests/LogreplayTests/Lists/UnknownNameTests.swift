@@ -4,8 +4,6 @@ import Foundation
 import Strata
 import Testing
 
-@testable import logreplay
-
 struct UnknownNameTests {
   /// What a command about the sample says beside its answer; it must end well.
   private func notes(_ folder: SampleFolder, _ arguments: [String]) async throws -> String {

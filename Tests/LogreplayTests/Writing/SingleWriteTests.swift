@@ -9,7 +9,9 @@ import StrataLog
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 struct SingleWriteTests {
   @Test func `each command appends one event, and its receipt says where`() async throws {

@@ -7,7 +7,9 @@ import StrataEvents
 import StrataSimulation
 import Testing
 
-@testable import logreplay
+@testable import LogreplayEvents
+@testable import LogreplayShell
+@testable import LogreplayTables
 
 extension ImportFolder {
   /// Runs one of the commands that append one event, in this process. Values that begin with a minus sign are values.

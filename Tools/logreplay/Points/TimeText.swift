@@ -2,7 +2,6 @@
 
 internal import StrataDocuments
 package import StrataEvents
-internal import StrataTables
 
 /// Parses times relative to one "now" and in one zone, so that all times of a command agree.
 package struct TimeText: Sendable {
