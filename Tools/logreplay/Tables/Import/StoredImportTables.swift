@@ -4,6 +4,7 @@ internal import LogreplayEvents
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// What imports know of tables.
