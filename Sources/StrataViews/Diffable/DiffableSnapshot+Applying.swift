@@ -29,6 +29,7 @@ extension DiffableSnapshot {
         slots.set(sections[place].slot, to: place)
       }
     }
+    assert(slots.slots.count == sections.count, "every section has a slot of its own")
     marks = SnapshotMarks()
     if index.isFilled {
       for deletion in changes.deletions { index.places[deletion.id] = nil }

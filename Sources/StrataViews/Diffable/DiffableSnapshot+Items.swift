@@ -116,6 +116,7 @@ extension DiffableSnapshot {
     do throws(DiffableSnapshotError) {
       if areKnown { for item in items { _ = try place(of: item) } }
       let place = try self.place(of: other)
+      assert(sections[place.section].items[place.item] == other, "the index of items knows where each is")
       try put(items, section: place.section, at: place.item + distance)
     } catch { fail(error) }
   }

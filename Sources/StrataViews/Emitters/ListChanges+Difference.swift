@@ -14,9 +14,11 @@ extension ListChanges where Section == Unsectioned {
   public var difference: CollectionDifference<ItemID> {
     var changes: [CollectionDifference<ItemID>.Change] = []
     func remove(_ id: ItemID, from: ListIndex, to: ListIndex? = nil) {
+      assert(from.section == 0, "a list without sections has one section")
       changes.append(.remove(offset: from.item, element: id, associatedWith: to?.item))
     }
     func insert(_ id: ItemID, to: ListIndex, from: ListIndex? = nil) {
+      assert(to.section == 0, "a list without sections has one section")
       changes.append(.insert(offset: to.item, element: id, associatedWith: from?.item))
     }
     for deletion in deletions { remove(deletion.id, from: deletion.from) }

@@ -183,6 +183,7 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
         placed.append(sections[from])
       }
     }
+    assert(staying.next() == nil, "every section of the old list that is not deleted is in the new one")
     if !batch.isEmpty { data = snapshot(placed) }
     add(.sections, batch)
   }
