@@ -123,11 +123,11 @@ internal import Testing
         try snapshot.attempt { $0.reloadItems([9]) }
       }
     }
-    // Changes of another snapshot.
+    // The changes move an item that is deleted by then.
     let changes = three.difference(from: copy)
     #expect(throws: DiffableSnapshotError.self) {
       try copy.attempt { snapshot throws(DiffableSnapshotError) in
-        snapshot.deleteItems([2])
+        snapshot.deleteItems([1])
         try snapshot.apply(changes)
       }
     }
