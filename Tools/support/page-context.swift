@@ -166,7 +166,6 @@ final class BatchesPage {
   let view = CollectionView()
   var snapshot: ListSnapshot<Incident, String>
   var shown: DiffableSnapshot<String, String>
-  var data = DiffableSnapshot<String, String>()
 
   init(_ update: ListUpdate<Incident, String>) throws {
     self.update = update
@@ -185,7 +184,6 @@ final class DiffablePage {
 }
 
 final class DiffableSnapshotPage {
-  let received = [4, 5]
   let shown = DiffableSnapshot<Int, String>()
   var snapshot = DiffableSnapshot<Int, String>()
 }

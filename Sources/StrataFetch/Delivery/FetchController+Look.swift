@@ -58,45 +58,40 @@ extension FetchController {
   private func first(
     _ resumption: Resumption, _ options: UpdateOptions<Item>
   ) async throws -> (Update, Position) {
-    let unchanged = ListChanges<Item.ID, Section>()
-    let reason: Update.Reason = if case .fromTheBeginning = resumption { .restarted } else { .initial }
+    var reason = Update.Reason.initial
+    var start: (set: TableSet, prepared: Prepared)?
+    switch resumption {
+    case .none: break
+    case .fromTheBeginning: reason = .restarted
+    case .at(let set, let prepared): (reason, start) = (.resumed, (set, prepared))
+    }
     if options.policy == .everyCommit {
-      let seen: Position.Seen
-      let appends: AppendFollower
-      if case .at(let set, let prepared) = resumption {
-        seen = .init(set, prepared)
-        appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
-      } else {
-        let prepared = try prepared()
-        let set = try await ListError.wrapping {
-          try await prepared.rows.projector.state(
-            reaching: prepared.rows.store.head.sequence, with: prepared.lease)
-        }
-        seen = .init(set, prepared)
-        appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
-      }
-      let position = Position(seen, observing: options.observed, appends: appends)
-      guard case .at = resumption else {
-        return (Update(reason: reason, before: nil, after: seen.snapshot, changes: unchanged), position)
-      }
-      return (
-        Update(reason: .resumed, before: seen.snapshot, after: seen.snapshot, changes: unchanged), position
-      )
+      let (set, prepared) = if let start { start } else { try await newestState() }
+      let appends = AppendFollower(prepared.rows, from: set, keeping: prepared.list.definition)
+      let position = Position(.init(set, prepared), observing: options.observed, appends: appends)
+      let list = position.shown.snapshot
+      let before = start == nil ? nil : list
+      return (Update(reason: reason, before: before, after: list, changes: ListChanges()), position)
     }
     guard let published = state.withLock({ $0.published }) else { throw CancellationError() }
     let position = Position(.init(published), observing: options.observed)
-    guard case .at(let set, let prepared) = resumption else {
-      return (
-        Update(reason: reason, before: nil, after: published.list.snapshot, changes: unchanged), position
-      )
-    }
-    let before = prepared.snapshot(of: set)
+    let before = start.map { $0.prepared.snapshot(of: $0.set) }
     var done = ListStatistics()
-    let changes = Position.changes(
-      from: before, to: published.list.snapshot, observing: options.observed, &done)
+    let changes = before.map {
+      Position.changes(from: $0, to: position.shown.snapshot, observing: options.observed, &done)
+    }
     counts.withLock { $0.add(done) }
-    return (
-      Update(reason: .resumed, before: before, after: published.list.snapshot, changes: changes), position
-    )
+    let update = Update(
+      reason: reason, before: before, after: position.shown.snapshot, changes: changes ?? ListChanges())
+    return (update, position)
+  }
+
+  private func newestState() async throws -> (set: TableSet, prepared: Prepared) {
+    let prepared = try prepared()
+    let set = try await ListError.wrapping {
+      try await prepared.rows.projector.state(
+        reaching: prepared.rows.store.head.sequence, with: prepared.lease)
+    }
+    return (set, prepared)
   }
 }

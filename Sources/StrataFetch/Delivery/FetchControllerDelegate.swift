@@ -56,7 +56,7 @@ extension FetchControllerDelegate {
 ///
 /// The changes are the canonical batch, `ListUpdate.changes`: insertions, deletions, moves and updates. Items that only
 /// shifted are not reported, and a moved item whose row changed is reported once, as a move. For a view with its own
-/// rules, use `changes.batch()` or `changes.staged(from:to:)` in `didChange` instead.
+/// rules, use `changes.batch()` or `changes.staged(from:)` in `didChange` instead.
 ///
 /// The calls of one update follow each other without a suspension if the methods are not `async` and the delegate is
 /// called where it is isolated: nothing else runs on the main actor between `willChange` and `didChange` of a screen.

@@ -12,7 +12,7 @@ internal import StrataTables
 /// ```swift
 /// let scrubber = try incidents.scrubber()
 /// view.apply(try await scrubber.move(to: .time(lastFriday)).changes)
-/// view.apply(try await scrubber.returnToHead().changes)
+/// view.apply(try await scrubber.move(to: .head).changes)
 /// ```
 ///
 /// Every move gives the difference from the list that was shown to the list at the new point. A view that begins with
@@ -20,8 +20,8 @@ internal import StrataTables
 /// update is `.initial`.
 ///
 /// Moves are carried out one after the other, in the order in which they were begun, on a dedicated thread of the
-/// scrubber. Cancelling a task does not undo its move; `returnToHead` may throw `CancellationError` while it waits for
-/// the newest state, and then the list that was shown stays.
+/// scrubber. Cancelling a task does not undo its move; a move to the head may throw `CancellationError` while it waits
+/// for the newest state, and then the list that was shown stays.
 ///
 /// With a history of the rows (`StoreOptions.history`) the first move costs O(rows), and a move by d events, in either
 /// direction, the rows that they changed: O(d log n). A move to a far point costs O(rows) again if that is less. Where the
@@ -73,12 +73,15 @@ where Item.ID: DocumentID {
   /// The list that is shown; nil before the first move if the controller had fetched nothing.
   public var snapshot: ListSnapshot<Item, Section>? { shown.withLock { $0 } }
 
-  /// Shows the list at a point of the log, which may be inside an append. Throws `store(.position)` if the log does not
-  /// have the point.
+  /// Shows the list at a point of the log, which may be inside an append. The list at the head has every append that was
+  /// acknowledged before the call. Throws `store(.position)` if the log does not have the point.
   public func move(to point: LogPoint) async throws -> ListUpdate<Item, Section> {
-    if point == .head { return try await returnToHead() }
     await turns.take()
     defer { turns.give() }
+    if point == .head {
+      let set = try await rows.newestState(list.definition)
+      return await thread.run { [self] in show(set) }
+    }
     let result = await thread.result { [self] () throws(ListError) in
       do throws(StoreError) {
         let sequence = try rows.store.sequenceBlocking(of: point)
@@ -88,14 +91,6 @@ where Item.ID: DocumentID {
       }
     }
     return try result.get()
-  }
-
-  /// Shows the current list: with every append that was acknowledged before the call.
-  public func returnToHead() async throws -> ListUpdate<Item, Section> {
-    await turns.take()
-    defer { turns.give() }
-    let set = try await rows.newestState(list.definition)
-    return await thread.run { [self] in show(set) }
   }
 
   /// Runs on the scrubber's thread.

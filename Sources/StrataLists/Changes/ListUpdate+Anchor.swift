@@ -3,9 +3,9 @@
 internal import StrataEvents
 
 extension ListUpdate {
-  /// The position in the new list of an anchor from the old one. See `ListSnapshot.place(of:since:reach:)` for how it
+  /// The position in the new list of an item of the old one, which a screen keeps in place. See `ListSnapshot.place(of:since:reach:)` for how it
   /// is found.
-  public func place(of anchor: ListAnchor<Item.ID>, reach: Int = 100) -> ListAnchorPlace<Item.ID>? {
-    after.place(of: anchor, since: before ?? after, reach: reach)
+  public func place(of id: Item.ID, reach: Int = 100) -> ListAnchorPlace? {
+    after.place(of: id, since: before ?? after, reach: reach)
   }
 }

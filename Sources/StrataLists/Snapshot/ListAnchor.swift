@@ -2,31 +2,17 @@
 
 internal import StrataEvents
 
-/// An item that should keep its position on the screen, whatever happens above it.
-public struct ListAnchor<ItemID: Hashable & Sendable>: Hashable, Sendable {
-  public var id: ItemID
-  /// The distance of the item's top from the top of the screen, in the screen's units. It is passed through unchanged.
-  public var offset: Double
-
-  public init(id: ItemID, offset: Double = 0) {
-    self.id = id
-    self.offset = offset
-  }
-}
-
-/// The position of an anchor after a change.
-public struct ListAnchorPlace<ItemID: Hashable & Sendable>: Hashable, Sendable {
-  /// The anchor, or, if it is no longer shown, its neighbour with the anchor's offset.
-  package var anchor: ListAnchor<ItemID>
-  /// Its index in the new list.
+/// The position, after a change, of an item that should keep its position on the screen.
+public struct ListAnchorPlace: Hashable, Sendable {
+  /// The index in the new list of the item or, if it is no longer shown, of its neighbour.
   public var index: ListIndex
-  /// 0 for the anchor itself. For a neighbour, the number of positions that it was after the anchor in the old list;
+  /// 0 for the item itself. For a neighbour, the number of positions that it was after the anchor in the old list;
   /// negative if it was before it.
   public var distance: Int
 }
 
 extension ListSnapshot {
-  /// The position in this snapshot of an anchor from an older snapshot of the list.
+  /// The position in this snapshot of an item of an older snapshot of the list, which a screen keeps in place.
   ///
   /// An item that is still shown is followed wherever it went. Otherwise the result is its nearest neighbour in the
   /// older snapshot that is still shown; of two that are equally near, the following one. Nil if the older snapshot
@@ -37,17 +23,13 @@ extension ListSnapshot {
   ///
   /// - Parameter reach: the maximum number of neighbours to look at on each side.
   public func place(
-    of anchor: ListAnchor<Item.ID>, since old: ListSnapshot, reach: Int = 100
-  ) -> ListAnchorPlace<Item.ID>? {
-    var text = anchor.id.documentID
+    of id: Item.ID, since old: ListSnapshot, reach: Int = 100
+  ) -> ListAnchorPlace? {
+    var text = id.documentID
     let found = text.withUTF8 { id in
       version.survivor(of: UnsafeRawBufferPointer(id), from: old.version, reach: reach)
     }
-    guard let found else { return nil }
-    let index = found.position
-    let id = found.distance == 0 ? anchor.id : itemIdentifier(at: index)
-    return ListAnchorPlace(
-      anchor: ListAnchor(id: id, offset: anchor.offset), index: index, distance: found.distance)
+    return found.map { ListAnchorPlace(index: $0.position, distance: $0.distance) }
   }
 
   /// The shown item nearest to an index that may no longer exist: in the same section, or else the first one after it,

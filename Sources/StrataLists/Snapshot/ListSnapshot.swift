@@ -29,7 +29,7 @@ where Item.ID: DocumentID {
   package let version: ListVersion
   let decode: @Sendable (RowView) throws(RowProblem) -> Item
   let decodeSection: @Sendable (UnsafeRawBufferPointer) -> Section?
-  let encodeSection: @Sendable (Section) -> [UInt8]
+  package let encodeSection: @Sendable (Section) -> [UInt8]
   private let tokenSource: ListTokenSource
 
   package init(

@@ -107,7 +107,8 @@ extension DiffableFetchController {
     withExtendedLifetime(old) {}
   }
 
-  /// Takes in what the store holds up to a sequence, and whatever else it holds by then. If the sequence is past the end
+  /// Takes in what the store holds up to a sequence, such as that of an event of its feed, and whatever else it holds by
+  /// then. If the sequence is past the end
   /// of the log, that is everything. For lists that do not follow the store by themselves.
   @discardableResult
   public nonisolated(nonsending) func process(
@@ -116,14 +117,6 @@ extension DiffableFetchController {
     guard fetchRequest.isSorted else { throw DiffableFetchError.fetchWithoutSortKeys }
     _ = try await DiffableFetchError.wrapping { try await list.fetch(through: sequence) }
     return try fetched()
-  }
-
-  /// Takes in events that were read from the store's feed, and everything before them.
-  @discardableResult
-  public nonisolated(nonsending) func process(
-    events: some Sequence<RecordedEvent>
-  ) async throws -> ListSnapshot<Item, Section> {
-    try await process(upTo: events.lazy.map(\.sequence).max() ?? 0)
   }
 
   /// Takes in an append, and everything before it. If the store is open for reading, this waits until the store has seen

@@ -3,19 +3,10 @@
 public import StrataLists
 
 extension DiffableSnapshot {
-  /// The snapshot that results from applying changes, without marks.
-  ///
-  /// The changes contain the identifiers of inserted items and sections, so `a.applying(b.difference(from: a)) == b`
-  /// holds for all a and b. This costs as much as ``apply(_:)``, and O(n) more to copy the index of items.
-  /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
-  @inlinable
-  public func applying(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) -> Self {
-    var result = self
-    try result.throwing.replace(applying: changes, index: result.throwing.takeIndex())
-    return result
-  }
-
   /// Applies changes to the snapshot, and removes its marks. If it throws, the snapshot is unchanged.
+  ///
+  /// The changes contain the identifiers of inserted items and sections: for all a and b, a with `b.difference(from: a)`
+  /// applied is b.
   ///
   /// O(changes + sections + items of the sections that change), and O(n) if items are inserted and the snapshot has no
   /// index of its items yet. The index moves to the result: a copy that was made before rebuilds its own, in O(n), at
@@ -23,31 +14,22 @@ extension DiffableSnapshot {
   /// - Throws: `changesDoNotFit` if they are not changes of this snapshot.
   @inlinable
   public mutating func apply(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) {
-    try throwing.replace(applying: changes, index: throwing.moveIndex())
-  }
-}
-
-extension ThrowingSnapshot {
-  /// - Parameter index: the index of this snapshot, taken out of it.
-  @inlinable
-  mutating func replace(
-    applying changes: ListChanges<ItemID, Section>, index: consuming ItemIndex<ItemID>
-  ) throws(DiffableSnapshotError) {
-    var index = index
+    var index = moveIndex()
     // Only needed to check that inserted items are not in the snapshot yet.
     if !changes.insertions.isEmpty { _ = gather(&index) }
-    do throws(DiffableSnapshotError) { contents = try changed(by: changes, index) } catch {
+    do throws(DiffableSnapshotError) { sections = try changed(by: changes, index) } catch {
       setIndex(index)
       throw error
     }
     for deletion in changes.sectionDeletions { slots.remove(deletion.section) }
-    for place in contents.indices {
-      if contents[place].slot < 0 {
-        contents[place].slot = slots.add(contents[place].id, at: place)
+    for place in sections.indices {
+      if sections[place].slot < 0 {
+        sections[place].slot = slots.add(sections[place].id, at: place)
       } else {
-        slots.set(contents[place].slot, to: place)
+        slots.set(sections[place].slot, to: place)
       }
     }
+    assert(slots.slots.count == sections.count, "every section has a slot of its own")
     marks = SnapshotMarks()
     if index.isFilled {
       for deletion in changes.deletions { index.places[deletion.id] = nil }
@@ -62,7 +44,7 @@ extension ThrowingSnapshot {
 
   @inlinable
   func itemPlace(_ index: ListIndex) -> ItemPlace {
-    ItemPlace(slot: Int32(contents[index.section].slot), call: 0, item: index.item)
+    ItemPlace(slot: Int32(sections[index.section].slot), call: 0, item: index.item)
   }
 
   /// The sections after the changes. Inserted ones have no slot.
@@ -70,7 +52,7 @@ extension ThrowingSnapshot {
   func changed(
     by changes: ListChanges<ItemID, Section>, _ index: borrowing ItemIndex<ItemID>
   ) throws(DiffableSnapshotError) -> [Content] {
-    var taken = contents
+    var taken = sections
     try takeItems(changes, &taken)
     var result = try movingSections(changes, taken)
     try putItems(changes, index, &result)

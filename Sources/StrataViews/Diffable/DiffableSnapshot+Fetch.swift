@@ -7,10 +7,15 @@ internal import StrataTables
 extension DiffableSnapshot {
   /// Creates a snapshot of the sections and items that a list shows. O(n).
   ///
+  /// With another list, the items whose rows differ from those in it are marked to be reconfigured, so the changes
+  /// between two such snapshots include rows that changed in content alone. This costs as much more as the changes
+  /// between the two lists. Items that the other list does not show are not marked.
+  /// - Parameter old: the list that is shown, an earlier or later one of the same store.
   /// - Throws: `identifiersCollide` if two ids or two sections of the list differ in their bytes but are equal in
-  ///   Swift, or if a section is not equal to itself, such as NaN. ``init(byteWise:)`` never throws.
-  public init<Item>(_ snapshot: ListSnapshot<Item, Section>) throws(DiffableSnapshotError)
-  where Item.ID == ItemID {
+  ///   Swift, or if a section is not equal to itself, such as NaN. ``init(byteWise:reconfiguredSince:)`` never throws.
+  public init<Item>(
+    _ snapshot: ListSnapshot<Item, Section>, reconfiguredSince old: ListSnapshot<Item, Section>? = nil
+  ) throws(DiffableSnapshotError) where Item.ID == ItemID {
     var named: [Section: Section] = [:]
     for section in snapshot.sectionIdentifiers {
       // NaN is a section of the list, but a lookup would not find it here.
@@ -24,50 +29,26 @@ extension DiffableSnapshot {
         Content(
           id: snapshot.sectionIdentifier(at: place), items: snapshot.itemIdentifiers(inSectionAt: place))
       })
-    if let (a, b) = throwing.lookup.withIndex({ throwing.gather(&$0) }) {
+    if let (a, b) = lookup.withIndex({ gather(&$0) }) {
       throw .identifiersCollide(a.documentID, b.documentID)
     }
-  }
-
-  /// Creates a snapshot of a list, in which the items whose rows differ from those in another list are marked to be
-  /// reconfigured.
-  ///
-  /// The changes between two such snapshots include rows that changed in content alone. Items that are not in `old` are
-  /// not marked. O(n), plus the cost of the changes between the two lists.
-  /// - Parameter old: the list that is shown, an earlier or later one of the same store.
-  /// - Throws: `identifiersCollide`, as without `reconfiguredSince`.
-  public init<Item>(
-    _ snapshot: ListSnapshot<Item, Section>, reconfiguredSince old: ListSnapshot<Item, Section>
-  ) throws(DiffableSnapshotError) where Item.ID == ItemID {
-    try self.init(snapshot)
+    guard let old else { return }
     for item in ListChanges(from: old, to: snapshot).changedItems { marks.mark(item, .reconfigure) }
   }
 
   /// Creates a snapshot of the sections and items that a list shows, with keys that are compared by their bytes, so
-  /// that no two are equal. O(n).
-  public init<Item, Value>(byteWise snapshot: ListSnapshot<Item, Value>)
-  where ItemID == StringKey, Section == SectionKey<Value> {
+  /// that no two are equal. Otherwise as ``init(_:reconfiguredSince:)``.
+  public init<Item, Value>(
+    byteWise snapshot: ListSnapshot<Item, Value>, reconfiguredSince old: ListSnapshot<Item, Value>? = nil
+  ) where ItemID == ByteWise<Item.ID>, Section == ByteWise<Value> {
     self.init(
       unchecked: (0..<snapshot.numberOfSections).map { place in
         let bytes = snapshot.version.withSection(at: place) { section, _, _ in Array(section) }
-        var items: [StringKey] = []
-        items.reserveCapacity(snapshot.numberOfItems(inSectionAt: place))
-        snapshot.version.forEachItem(inSectionAt: place, 0..<snapshot.numberOfItems(inSectionAt: place)) {
-          items.append(StringKey(String(decoding: $0.id, as: UTF8.self)))
-        }
         return Content(
-          id: SectionKey(value: snapshot.sectionIdentifier(at: place), bytes: bytes), items: items)
+          id: ByteWise(snapshot.sectionIdentifier(at: place), bytes: bytes),
+          items: snapshot.itemIdentifiers(inSectionAt: place).map { ByteWise(id: $0) })
       })
-  }
-
-  /// Creates a snapshot of a list, with keys that are compared by their bytes. The items that are also in `old`, and
-  /// whose rows differ there, are marked to be reconfigured.
-  public init<Item, Value>(
-    byteWise snapshot: ListSnapshot<Item, Value>, reconfiguredSince old: ListSnapshot<Item, Value>
-  ) where ItemID == StringKey, Section == SectionKey<Value> {
-    self.init(byteWise: snapshot)
-    let diff = ListDiff(from: old.version, to: snapshot.version)
-    for update in diff.updates { marks.mark(StringKey(update.id), .reconfigure) }
-    for move in diff.moves where move.isChanged { marks.mark(StringKey(move.id), .reconfigure) }
+    guard let old else { return }
+    for id in ListChanges(from: old, to: snapshot).changedItems { marks.mark(ByteWise(id: id), .reconfigure) }
   }
 }

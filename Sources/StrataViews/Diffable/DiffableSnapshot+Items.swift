@@ -1,21 +1,20 @@
-// Adding, removing and moving items of a snapshot: the forms that stop the program if a call is invalid.
+// Adding, removing and moving items of a snapshot.
+
+public import StrataLists
 
 extension DiffableSnapshot {
-  /// Makes a change, and stops the program if it throws.
-  @inlinable
-  mutating func change(
-    _ body: (inout ThrowingSnapshot<ItemID, Section>) throws(DiffableSnapshotError) -> Void
-  ) {
-    do throws(DiffableSnapshotError) { try body(&throwing) } catch { preconditionFailure("\(error)") }
-  }
-
   /// Appends items to a section, by default the last one. Items that the snapshot already has are moved.
   ///
   /// O(items), and O(n) once for the first item that is moved. The section must be in the snapshot, and no item may
   /// occur twice in `items`.
   @inlinable
   public mutating func appendItems(_ items: [ItemID], toSection section: Section? = nil) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.appendItems(items, toSection: section) }
+    do throws(DiffableSnapshotError) {
+      let place = try placeToAppend(in: section)
+      // Read before the call: its argument would otherwise retain the section, and the call would copy it.
+      let end = sections[place].items.count
+      try put(items, section: place, at: end)
+    } catch { fail(error) }
   }
 
   /// Inserts items directly before another one, in their order. Items that the snapshot already has are moved.
@@ -24,39 +23,57 @@ extension DiffableSnapshot {
   /// snapshot, and no item may occur twice in `items`.
   @inlinable
   public mutating func insertItems(_ items: [ItemID], beforeItem other: ItemID) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.insertItems(items, beforeItem: other) }
+    put(items, nextTo: other, 0)
   }
 
   /// Inserts items directly after another one, in their order. See ``insertItems(_:beforeItem:)``.
   @inlinable
   public mutating func insertItems(_ items: [ItemID], afterItem other: ItemID) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.insertItems(items, afterItem: other) }
+    put(items, nextTo: other, 1)
   }
 
   /// Moves an item directly before another one, in the same section or in another one. Moving an item before itself
   /// does nothing. Both must be in the snapshot.
   @inlinable
   public mutating func moveItem(_ item: ItemID, beforeItem other: ItemID) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.moveItem(item, beforeItem: other) }
+    put([item], nextTo: other, 0, areKnown: true)
   }
 
   /// Moves an item directly after another one, in the same section or in another one. Moving an item after itself does
   /// nothing. Both must be in the snapshot.
   @inlinable
   public mutating func moveItem(_ item: ItemID, afterItem other: ItemID) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.moveItem(item, afterItem: other) }
+    put([item], nextTo: other, 1, areKnown: true)
   }
 
   /// Replaces the items of a section. Its previous items that are not among the new ones are deleted; items of other
   /// sections are moved. The section must be in the snapshot, and no item may occur twice in `items`.
   @inlinable
   public mutating func replaceItems(in section: Section, with items: [ItemID]) {
-    change { snapshot throws(DiffableSnapshotError) in try snapshot.replaceItems(in: section, with: items) }
+    do throws(DiffableSnapshotError) {
+      let place = try self.place(ofSection: section)
+      let end = sections[place].items.count
+      try put(items, section: place, at: end)
+      // Previous items that are not among the new ones are before these.
+      deleteItems(Array(sections[place].items.dropLast(items.count)))
+    } catch { fail(error) }
   }
 
   /// Deletes items and their marks. Unknown items are ignored. O(items + the sections that they are in).
   @inlinable
-  public mutating func deleteItems(_ items: [ItemID]) { throwing.delete(items) }
+  public mutating func deleteItems(_ items: [ItemID]) {
+    if items.isEmpty { return }
+    var index = takeIndex()
+    fill(&index)
+    var deleted: [(item: ItemID, place: ItemPlace)] = []
+    for item in items {
+      guard let place = index.places.removeValue(forKey: item) else { continue }
+      deleted.append((item, place))
+      marks.remove(item: item)
+    }
+    _ = remove(deleted, before: nil)
+    setIndex(index)
+  }
 
   /// Deletes all items for which the closure returns true. If it throws, no item is deleted.
   @inlinable
@@ -64,7 +81,7 @@ extension DiffableSnapshot {
     where isRemoved: (ItemID) throws(Failure) -> Bool
   ) throws(Failure) {
     var removed: [ItemID] = []
-    for content in throwing.contents {
+    for content in sections {
       for item in content.items where try isRemoved(item) { removed.append(item) }
     }
     deleteItems(removed)
@@ -73,8 +90,143 @@ extension DiffableSnapshot {
   /// Deletes all items. The sections stay.
   @inlinable
   public mutating func deleteAllItems() {
-    for place in throwing.contents.indices { throwing.contents[place].items = [] }
-    throwing.marks.removeItems()
-    throwing.lookup = ItemLookup(ItemIndex(isFilled: false, members: []))
+    for place in sections.indices { sections[place].items = [] }
+    marks.removeItems()
+    lookup = ItemLookup(ItemIndex(isFilled: false, members: []))
+  }
+}
+
+// MARK: Positions
+
+extension DiffableSnapshot {
+  @inlinable
+  func placeToAppend(in section: Section?) throws(DiffableSnapshotError) -> Int {
+    if let section { return try place(ofSection: section) }
+    guard let last = sections.indices.last else { throw .noSections }
+    return last
+  }
+
+  /// Inserts or moves items next to another one.
+  ///
+  /// - Parameters:
+  ///   - distance: 0 before the other item, 1 after it.
+  ///   - areKnown: whether the items have to be in the snapshot.
+  @inlinable
+  mutating func put(_ items: [ItemID], nextTo other: ItemID, _ distance: Int, areKnown: Bool = false) {
+    do throws(DiffableSnapshotError) {
+      if areKnown { for item in items { _ = try place(of: item) } }
+      let place = try self.place(of: other)
+      assert(sections[place.section].items[place.item] == other, "the index of items knows where each is")
+      try put(items, section: place.section, at: place.item + distance)
+    } catch { fail(error) }
+  }
+
+  /// Inserts or moves items to an index of a section. The index counts before any of the items is removed from its
+  /// previous position.
+  @inlinable
+  mutating func put(_ items: [ItemID], section: Int, at place: Int) throws(DiffableSnapshotError) {
+    if items.isEmpty { return }
+    var index = takeIndex()
+    if add(items, to: &index) {
+      sections[section].insert(items, at: place)
+      setIndex(index)
+      return
+    }
+    fill(&index)
+    index.call &+= 1
+    let slot = Int32(sections[section].slot)
+    var moved: [(item: ItemID, place: ItemPlace)] = []
+    index.places.reserveCapacity(index.places.count + items.count)
+    for (number, item) in items.enumerated() {
+      let new = ItemPlace(slot: slot, call: index.call, item: place + number)
+      guard let old = index.places.updateValue(new, forKey: item) else { continue }
+      if old.call == index.call {
+        // It has positions of this call. The right ones are found again at the next lookup.
+        setIndex(ItemIndex(isFilled: false))
+        throw .duplicateItem("\(item)")
+      }
+      moved.append((item, old))
+    }
+    let place = moved.isEmpty ? place : remove(moved, before: (section, place))
+    sections[section].insert(items, at: place)
+    setIndex(index)
+  }
+
+  /// Adds items to an index that holds the set of items but not their positions.
+  ///
+  /// - Returns: false if the index does not hold just the set, or if the set already has one of the items. Such an index
+  ///   has to be filled: its set is gone.
+  @inlinable
+  func add(_ items: [ItemID], to index: inout ItemIndex<ItemID>) -> Bool {
+    guard !index.isFilled, var members = index.members.take() else { return false }
+    members.reserveCapacity(members.count + items.count)
+    for item in items where !members.insert(item).inserted { return false }
+    index.members = members
+    return true
+  }
+
+  /// Removes items from their sections. Does not change the index of items.
+  ///
+  /// - Parameter target: an index in a section.
+  /// - Returns: that index after the removal.
+  @inlinable
+  mutating func remove(
+    _ items: [(item: ItemID, place: ItemPlace)], before target: (section: Int, place: Int)?
+  ) -> Int {
+    var place = target?.place ?? 0
+    var rest = items.sorted { $0.place.slot < $1.place.slot }[...]
+    while let slot = rest.first?.place.slot {
+      let part = rest.prefix { $0.place.slot == slot }
+      rest = rest.dropFirst(part.count)
+      let section = slots.order[Int(slot)]
+      let places = places(of: part, section)
+      sections[section].items.remove(atSorted: places)
+      guard section == target?.section else { continue }
+      let countBefore = places.prefix { $0 < place }.count
+      place -= countBefore
+    }
+    return place
+  }
+
+  /// The indices of items of one section, ascending.
+  @inlinable
+  func places(of part: ArraySlice<(item: ItemID, place: ItemPlace)>, _ section: Int) -> [Int] {
+    let distanceMax = part.count <= Self.singleSearchesMax ? .max : Self.searchDistanceMax
+    var places: [Int] = []
+    places.reserveCapacity(part.count)
+    for (item, place) in part {
+      guard let place = findNearby(item, place.item, section, within: distanceMax) else {
+        let items = Set(part.map { $0.item })
+        return sections[section].items.indices.filter { items.contains(sections[section].items[$0]) }
+      }
+      places.append(place)
+    }
+    return places.sorted()
+  }
+
+  /// The greatest number of items that are searched for one by one, however far they were shifted.
+  @inlinable static var singleSearchesMax: Int { 16 }
+}
+
+extension Array {
+  /// Removes the elements at some indices, given in ascending order. O(count).
+  @inlinable
+  mutating func remove(atSorted places: [Int]) {
+    guard let first = places.first else { return }
+    if places.count == 1 {
+      remove(at: first)
+      return
+    }
+    var rest = places[...]
+    var end = first
+    for place in first..<count {
+      if rest.first == place {
+        rest.removeFirst()
+      } else {
+        swapAt(end, place)
+        end += 1
+      }
+    }
+    removeLast(count - end)
   }
 }

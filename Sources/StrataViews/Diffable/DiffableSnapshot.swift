@@ -17,9 +17,8 @@ public import StrataLists
 /// copies the index of items: O(n), without hashing. The complexities below are those of a value that is not shared.
 ///
 /// A call that breaks a method's contract stops the program: for example, if a required item or section is not in the
-/// snapshot, or if the same one is named twice in a call. The methods of ``throwing`` have the same names; they throw a
-/// ``DiffableSnapshotError`` instead, and leave the value unchanged. ``init(validating:)`` is the throwing form of
-/// ``init(sections:)``.
+/// snapshot, or if the same one is named twice in a call. Inside ``attempt(_:)`` it throws a ``DiffableSnapshotError``
+/// instead, and leaves the value unchanged. ``init(validating:)`` is the throwing form of ``init(sections:)``.
 ///
 /// Two snapshots are equal if their sections and items are; marks do not count.
 ///
@@ -27,16 +26,37 @@ public import StrataLists
 /// types in the caller's module.
 @frozen
 public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & Sendable>: Sendable {
-  @usableFromInline typealias Content = ThrowingSnapshot<ItemID, Section>.Content
+  /// A section with its items.
+  @usableFromInline @frozen
+  struct Content: Sendable, Equatable {
+    @usableFromInline var id: Section
+    @usableFromInline var items: [ItemID]
+    /// Identifies the section in the index of items. It stays the same when other sections are added or removed.
+    @usableFromInline var slot = 0
 
-  /// The same snapshot, with methods that throw in the cases in which those of `DiffableSnapshot` stop the program.
-  ///
-  /// ```swift
-  /// try snapshot.throwing.appendItems(received, toSection: "open")
-  /// ```
-  public var throwing: ThrowingSnapshot<ItemID, Section>
+    @inlinable init(id: Section, items: [ItemID], slot: Int = 0) {
+      self.id = id
+      self.items = items
+      self.slot = slot
+    }
 
-  @inlinable public init() { throwing = ThrowingSnapshot() }
+    @inlinable static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.items == b.items }
+
+    @inlinable mutating func insert(_ new: [ItemID], at place: Int) {
+      if place == items.count { items += new } else { items.insert(contentsOf: new, at: place) }
+    }
+  }
+
+  /// The sections in their order.
+  @usableFromInline var sections: [Content] = []
+  @usableFromInline var slots = SectionSlots<Section>()
+  /// Shared by copies until one of them is changed.
+  @usableFromInline var lookup: ItemLookup<ItemID>
+  @usableFromInline var marks = SnapshotMarks<ItemID, Section>()
+  /// What receives the errors of invalid calls. Nil outside `attempt`: they stop the program.
+  @usableFromInline var errors: SnapshotAttempt?
+
+  @inlinable public init() { lookup = ItemLookup(ItemIndex(isFilled: false, members: [])) }
 
   /// Creates a snapshot of sections in order, each with its items. O(n), one hash for each item.
   ///
@@ -52,22 +72,21 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
   /// - Throws: `duplicateSection`, `duplicateItem`.
   @inlinable
   public init(validating sections: [(id: Section, items: [ItemID])]) throws(DiffableSnapshotError) {
-    throwing = try ThrowingSnapshot(validating: sections)
+    var named: Set<Section> = []
+    for section in sections where !named.insert(section.id).inserted {
+      throw .duplicateSection("\(section.id)")
+    }
+    self.init(unchecked: sections.map { Content(id: $0.id, items: $0.items) })
+    if let (_, item) = lookup.withIndex({ gather(&$0) }) { throw .duplicateItem("\(item)") }
   }
 
   /// Creates a snapshot of sections and items that are known to be distinct. O(sections); no item is hashed before the
   /// first lookup.
-  @inlinable init(unchecked contents: [Content]) { throwing = ThrowingSnapshot(unchecked: contents) }
-
-  /// The sections in their order. Setting them makes a new snapshot without marks.
-  @inlinable var sections: [Content] {
-    get { throwing.contents }
-    set { self = Self(unchecked: newValue) }
-  }
-
-  @inlinable var marks: SnapshotMarks<ItemID, Section> {
-    get { throwing.marks }
-    set { throwing.marks = newValue }
+  @inlinable init(unchecked contents: [Content]) {
+    sections = contents
+    for place in contents.indices { sections[place].slot = place }
+    slots = SectionSlots(contents.map { $0.id })
+    lookup = ItemLookup(ItemIndex(isFilled: false))
   }
 }
 
@@ -75,45 +94,45 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
 
 extension DiffableSnapshot {
   /// The number of sections. O(1).
-  @inlinable public var numberOfSections: Int { throwing.contents.count }
+  @inlinable public var numberOfSections: Int { sections.count }
   /// The number of items in all sections. O(sections).
-  @inlinable public var numberOfItems: Int { throwing.contents.reduce(0) { $0 + $1.items.count } }
+  @inlinable public var numberOfItems: Int { sections.reduce(0) { $0 + $1.items.count } }
   /// Whether the snapshot has no items; it may have sections. O(sections).
-  @inlinable public var isEmpty: Bool { throwing.contents.allSatisfy { $0.items.isEmpty } }
+  @inlinable public var isEmpty: Bool { sections.allSatisfy { $0.items.isEmpty } }
 
   /// The sections in their order. O(sections).
-  @inlinable public var sectionIdentifiers: [Section] { throwing.contents.map { $0.id } }
+  @inlinable public var sectionIdentifiers: [Section] { sections.map { $0.id } }
   /// All items, section by section. O(n).
   @inlinable public var itemIdentifiers: [ItemID] {
     var items: [ItemID] = []
     items.reserveCapacity(numberOfItems)
-    for content in throwing.contents { items += content.items }
+    for content in sections { items += content.items }
     return items
   }
 
   /// The number of items of a section; 0 for an unknown section. O(1).
   @inlinable public func numberOfItems(inSection section: Section) -> Int {
-    indexOfSection(section).map { throwing.contents[$0].items.count } ?? 0
+    indexOfSection(section).map { sections[$0].items.count } ?? 0
   }
 
   /// The items of a section; empty for an unknown section. O(1): the items are not copied.
   @inlinable public func itemIdentifiers(inSection section: Section) -> [ItemID] {
-    indexOfSection(section).map { throwing.contents[$0].items } ?? []
+    indexOfSection(section).map { sections[$0].items } ?? []
   }
 
   /// The section at an index of ``sectionIdentifiers``. O(1).
   ///
   /// Stops the program if the index is out of range.
   @inlinable public func sectionIdentifier(at place: Int) -> Section {
-    precondition(throwing.contents.indices.contains(place), "the snapshot has no section at \(place)")
-    return throwing.contents[place].id
+    precondition(sections.indices.contains(place), "the snapshot has no section at \(place)")
+    return sections[place].id
   }
 
   /// The item at an index. O(1).
   ///
   /// Stops the program if the snapshot has no item there.
   @inlinable public func itemIdentifier(at index: ListIndex) -> ItemID {
-    guard let item = throwing.item(at: index) else {
+    guard let item = item(at: index) else {
       preconditionFailure("the snapshot has no item at \(index)")
     }
     return item
@@ -126,32 +145,32 @@ extension DiffableSnapshot {
 /// O(1), in all copies. ``contains(_:)`` is O(1) from the start in a snapshot that was built by appending.
 extension DiffableSnapshot {
   /// The index of a section in ``sectionIdentifiers``; nil for an unknown section. O(1).
-  @inlinable public func indexOfSection(_ section: Section) -> Int? { throwing.slots.place(of: section) }
+  @inlinable public func indexOfSection(_ section: Section) -> Int? { slots.place(of: section) }
 
   @inlinable public func contains(section: Section) -> Bool { indexOfSection(section) != nil }
 
   @inlinable public func contains(_ item: ItemID) -> Bool {
-    throwing.lookup.withIndex { index in
-      if index.members == nil { throwing.fill(&index) }
+    lookup.withIndex { index in
+      if index.members == nil { fill(&index) }
       return index.contains(item)
     }
   }
 
   /// The section of an item; nil for an unknown item.
   @inlinable public func sectionIdentifier(containingItem item: ItemID) -> Section? {
-    throwing.lookup.withIndex { index in
-      throwing.fill(&index)
-      return index.places[item].map { throwing.contents[throwing.slots.order[Int($0.slot)]].id }
+    lookup.withIndex { index in
+      fill(&index)
+      return index.places[item].map { sections[slots.order[Int($0.slot)]].id }
     }
   }
 
   /// The index of an item in ``itemIdentifiers``; nil for an unknown item.
   @inlinable public func indexOfItem(_ item: ItemID) -> Int? {
-    throwing.lookup.withIndex { index in
-      guard let place = throwing.locate(item, &index) else { return nil }
+    lookup.withIndex { index in
+      guard let place = locate(item, &index) else { return nil }
       if index.starts.isEmpty {
         var start = 0
-        index.starts = throwing.contents.map { content in
+        index.starts = sections.map { content in
           defer { start += content.items.count }
           return start
         }
@@ -162,7 +181,32 @@ extension DiffableSnapshot {
 
   /// The section and index of an item; nil for an unknown item.
   @inlinable public func index(of item: ItemID) -> ListIndex? {
-    throwing.lookup.withIndex { throwing.locate(item, &$0) }
+    lookup.withIndex { locate(item, &$0) }
+  }
+}
+
+extension DiffableSnapshot {
+  @inlinable func place(ofSection section: Section) throws(DiffableSnapshotError) -> Int {
+    guard let place = slots.place(of: section) else { throw .unknownSection("\(section)") }
+    return place
+  }
+
+  @inlinable func place(of item: ItemID) throws(DiffableSnapshotError) -> ListIndex {
+    let place = lookup.withIndex { locate(item, &$0, within: Self.searchDistanceOfChangeMax) }
+    guard let place else { throw .unknownItem("\(item)") }
+    return place
+  }
+
+  /// The item at an index; nil if the index is out of range.
+  @inlinable func item(at index: ListIndex) -> ItemID? {
+    guard sections.indices.contains(index.section), sections[index.section].items.indices.contains(index.item)
+    else { return nil }
+    return sections[index.section].items[index.item]
+  }
+
+  /// The section at an index; nil if the index is out of range.
+  @inlinable func section(at place: Int) -> Section? {
+    sections.indices.contains(place) ? sections[place].id : nil
   }
 }
 

@@ -60,13 +60,13 @@ final class ItemLookup<ItemID: Hashable & Sendable>: Sendable {
   func withIndex<Result>(_ body: (inout ItemIndex<ItemID>) -> Result) -> Result { index.withLock(body) }
 }
 
-extension ThrowingSnapshot {
+extension DiffableSnapshot {
   /// Finds the positions of all items, unless they are known. O(n), one hash for each item.
   @inlinable
   func fill(_ index: inout ItemIndex<ItemID>) {
     if index.isFilled { return }
-    index.places.reserveCapacity(contents.reduce(0) { $0 + $1.items.count })
-    for content in contents {
+    index.places.reserveCapacity(sections.reduce(0) { $0 + $1.items.count })
+    for content in sections {
       for (place, item) in content.items.enumerated() {
         let new = ItemPlace(slot: Int32(content.slot), call: 0, item: place)
         let old = index.places.updateValue(new, forKey: item)
@@ -84,8 +84,8 @@ extension ThrowingSnapshot {
   @inlinable
   func gather(_ index: inout ItemIndex<ItemID>) -> (ItemID, ItemID)? {
     if index.isFilled || index.members != nil { return nil }
-    var members = Set<ItemID>(minimumCapacity: contents.reduce(0) { $0 + $1.items.count })
-    for content in contents {
+    var members = Set<ItemID>(minimumCapacity: sections.reduce(0) { $0 + $1.items.count })
+    for content in sections {
       for item in content.items {
         let (isInserted, member) = members.insert(item)
         if !isInserted { return (member, item) }
@@ -112,14 +112,14 @@ extension ThrowingSnapshot {
     if let place = findNearby(item, known.item, section, within: distanceMax) {
       return ListIndex(section: section, item: place)
     }
-    for (place, other) in contents[section].items.enumerated() { index.places[other]?.item = place }
+    for (place, other) in sections[section].items.enumerated() { index.places[other]?.item = place }
     return index.places[item].map { ListIndex(section: section, item: $0.item) }
   }
 
   /// The index of an item that is near its last known index; nil if it is farther away.
   @inlinable
   func findNearby(_ item: ItemID, _ known: Int, _ section: Int, within distanceMax: Int) -> Int? {
-    let items = contents[section].items
+    let items = sections[section].items
     if known < items.count, items[known] == item { return known }
     for distance in 1...max(1, min(distanceMax, max(known, items.count - known))) {
       let (before, after) = (known - distance, known + distance)

@@ -21,25 +21,6 @@ extension ListChanges {
     var diff = SnapshotDiff(from: old, to: new)
     diff.run(&self)
   }
-
-  /// The changes between two snapshots of values. Two values with equal `id`s are the same item, which is updated if
-  /// the values differ.
-  ///
-  /// The batch is empty only if both snapshots show the same, so if a value has everything that its cell shows, no cell
-  /// is left stale. Values that are marked in `new` are updates, too.
-  /// - Throws: `duplicateItem` if two values of one snapshot have equal `id`s.
-  @inlinable
-  public init<Value: Identifiable & Hashable & Sendable>(
-    fromValues old: DiffableSnapshot<Value, Section>, toValues new: DiffableSnapshot<Value, Section>
-  ) throws(DiffableSnapshotError) where Value.ID == ItemID {
-    self.init()
-    if new.marks.isEmpty, old.sections.hasSameStorage(as: new.sections) { return }
-    var diff = SnapshotDiff(from: try old.mapItems { $0.id }, to: try new.mapItems { $0.id })
-    diff.isChanged = { from, to in
-      old.sections[from.section].items[from.item] != new.sections[to.section].items[to.item]
-    }
-    diff.run(&self)
-  }
 }
 
 extension DiffableSnapshot {

@@ -44,8 +44,6 @@ struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline var fates: [Fate] = []
   @usableFromInline var marks: [ItemMark?] = []
   @usableFromInline var updates: [ListChanges<ItemID, Section>.Update] = []
-  /// Whether an item's content differs, by its positions in both snapshots; nil if only marks matter.
-  @usableFromInline var isChanged: ((_ from: ListIndex, _ to: ListIndex) -> Bool)?
 
   @inlinable
   init(from old: Snapshot, to new: Snapshot) {
@@ -59,7 +57,6 @@ struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
     pairItems()
     findMoves()
     addMarks()
-    addContentChanges()
     addItems(to: &changes)
     addSections(to: &changes)
   }
@@ -230,7 +227,7 @@ extension SnapshotDiff {
   }
 }
 
-// MARK: Content
+// MARK: Marks
 
 extension SnapshotDiff {
   /// The old position of an item in the common prefix or suffix of its section; nil for an item of the middle.
@@ -251,31 +248,11 @@ extension SnapshotDiff {
   @inlinable
   mutating func addMarks() {
     marks = [ItemMark?](repeating: nil, count: origins.count)
-    for (id, place, mark) in new.throwing.markedItems {
+    for (id, place, mark) in new.markedItems {
       if let from = origin(of: place) {
         updates.append(.init(id: id, from: from, to: place, isReload: mark == .reload))
       } else {
         marks[number(of: place)] = mark
-      }
-    }
-  }
-
-  /// Marks the items whose content differs to be reconfigured, unless they are marked already.
-  @inlinable
-  mutating func addContentChanges() {
-    guard let isChanged else { return }
-    let isMarked = Set(updates.map { $0.to })
-    for (section, content) in new.sections.enumerated() {
-      for item in content.items.indices {
-        let place = ListIndex(section: section, item: item)
-        if let from = origin(of: place) {
-          guard isChanged(from, place), !isMarked.contains(place) else { continue }
-          updates.append(.init(id: content.items[item], from: from, to: place))
-        } else {
-          let number = number(of: place)
-          guard origins[number] >= 0, marks[number] == nil else { continue }
-          if isChanged(oldPlaces[origins[number]], place) { marks[number] = .reconfigure }
-        }
       }
     }
   }

@@ -35,8 +35,8 @@ public struct ListStage<ItemID: Hashable & Sendable, Section: Hashable & Sendabl
 extension ListChanges {
   /// The changes as at most five stages, each a batch update that UIKit accepts.
   ///
-  /// Each stage starts from the data of the previous one, the first from `old`; the data of the last stage is `new`.
-  /// Stages without operations are left out.
+  /// Each stage starts from the data of the previous one, the first from `old`; the data of the last stage are `old`
+  /// with the changes applied. Stages without operations are left out.
   ///
   /// Unlike in a single batch, a section that moves while its items change is not rebuilt; the price is up to five
   /// animations in a row.
@@ -48,69 +48,28 @@ extension ListChanges {
   /// - Until the deletions are done, the view requests rows of items that the new list lacks: look them up in the old
   ///   list.
   ///
-  /// The changes must be those from `old` to `new`; the program stops if they do not fit.
+  /// O(k log k) for k changes, and the cost of ``DiffableSnapshot/apply(_:)``.
   ///
   /// - Parameter style: how the cells of changed rows are updated.
-  /// - Complexity: O(k log k + sections + items of the sections that items are removed from) for k changes.
+  /// - Throws: `changesDoNotFit` if they are not changes of `old`.
   @inlinable
   public func staged(
-    from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>,
-    _ style: ListContentStyle = .reconfigure
-  ) -> [ListStage<ItemID, Section>] {
-    requireFit(from: old, to: new)
+    from old: DiffableSnapshot<ItemID, Section>, _ style: ListContentStyle = .reconfigure
+  ) throws(DiffableSnapshotError) -> [ListStage<ItemID, Section>] {
+    var new = old
+    try new.apply(self)
     var stager = ListStager(changes: self, old: old, new: new)
     stager.update(style)
     stager.delete()
     stager.placeSections()
     stager.insert()
     stager.updateSections()
+    if let last = stager.stages.indices.last {
+      assert(stager.stages[last].data == new, "the stages make the new list")
+      // It knows the positions of its items.
+      stager.stages[last].data = new
+    }
     return stager.stages
-  }
-
-  /// Stops the program if these are not the changes between the two lists, with a message that says where they differ.
-  @inlinable
-  func requireFit(from old: DiffableSnapshot<ItemID, Section>, to new: DiffableSnapshot<ItemID, Section>) {
-    func require(_ holds: Bool, _ what: @autoclosure () -> String) {
-      precondition(holds, "\(what()); pass the two lists that the changes are from and to")
-    }
-    let (a, b) = (old.throwing, new.throwing)
-    for change in deletions {
-      require(a.item(at: change.from) == change.id, "\(change.id) was not at \(change.from)")
-    }
-    for change in insertions {
-      require(b.item(at: change.to) == change.id, "\(change.id) is not at \(change.to)")
-    }
-    for move in moves {
-      require(a.item(at: move.from) == move.id, "\(move.id) was not at \(move.from)")
-      require(b.item(at: move.to) == move.id, "\(move.id) is not at \(move.to)")
-    }
-    for update in updates {
-      require(a.item(at: update.from) == update.id, "\(update.id) was not at \(update.from)")
-      require(b.item(at: update.to) == update.id, "\(update.id) is not at \(update.to)")
-    }
-    for change in sectionDeletions {
-      require(
-        a.section(at: change.from) == change.section,
-        "the section \(change.section) was not at \(change.from)")
-    }
-    for change in sectionInsertions {
-      require(
-        b.section(at: change.to) == change.section, "the section \(change.section) is not at \(change.to)")
-    }
-    for move in sectionMoves {
-      require(a.section(at: move.from) == move.section, "the section \(move.section) was not at \(move.from)")
-      require(b.section(at: move.to) == move.section, "the section \(move.section) is not at \(move.to)")
-    }
-    for update in sectionUpdates {
-      require(
-        b.section(at: update.to) == update.section, "the section \(update.section) is not at \(update.to)")
-    }
-    require(
-      old.numberOfSections - sectionDeletions.count + sectionInsertions.count == new.numberOfSections,
-      "the new list has \(new.numberOfSections) sections, which is not what the changes make of the old list")
-    require(
-      old.numberOfItems - deletions.count + insertions.count == new.numberOfItems,
-      "the new list has \(new.numberOfItems) items, which is not what the changes make of the old list")
   }
 }
 
@@ -218,12 +177,13 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
         placed.append(newSections[place])
       } else {
         guard let from = arrivals[place] ?? staying.next() else {
-          preconditionFailure("pass the two lists that the changes are from and to")
+          preconditionFailure("every section of the new list is inserted, or one of the old list")
         }
         newPlaces[from] = place
         placed.append(sections[from])
       }
     }
+    assert(staying.next() == nil, "every section of the old list that is not deleted is in the new one")
     if !batch.isEmpty { data = snapshot(placed) }
     add(.sections, batch)
   }

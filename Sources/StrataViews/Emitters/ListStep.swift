@@ -19,26 +19,6 @@ public enum ListStep<ItemID: Hashable & Sendable, Section: Hashable & Sendable>:
   case updateSection(Section, at: Int)
 }
 
-extension ListStep {
-  /// The same step with other ids of sections.
-  public func mapSection<Other, Failure: Error>(
-    _ transform: (Section) throws(Failure) -> Other
-  ) throws(Failure) -> ListStep<ItemID, Other> {
-    switch self {
-    case .removeItem(let id, let index): .removeItem(id, at: index)
-    case .removeSection(let section, let index): .removeSection(try transform(section), at: index)
-    case .insertSection(let section, let index): .insertSection(try transform(section), at: index)
-    case .insertItem(let id, let index): .insertItem(id, at: index)
-    case .moveSection(let section, let from, let to):
-      .moveSection(try transform(section), from: from, to: to)
-    case .moveItem(let id, let from, let to, let isChanged):
-      .moveItem(id, from: from, to: to, isChanged: isChanged)
-    case .updateItem(let id, let index): .updateItem(id, at: index)
-    case .updateSection(let section, let index): .updateSection(try transform(section), at: index)
-    }
-  }
-}
-
 extension ListChanges {
   /// The changes as steps for lists that change one step at a time: `NSOutlineView`, `NSTableView`, terminals.
   ///

@@ -1,8 +1,10 @@
-// A store's list as a snapshot that can be changed: collisions, content, values.
+// A store's list as a snapshot that can be changed: collisions and content.
 
+internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+internal import StrataTables
 internal import StrataViews
 internal import Testing
 
@@ -10,6 +12,11 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
   var id: String
   var folder: String
   var text = ""
+}
+
+private nonisolated struct Weight: Codable, Identifiable, Sendable {
+  var id: String
+  var weight: Double
 }
 
 @Suite struct DiffableFetchTests {
@@ -39,10 +46,9 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     }
     let keys = DiffableSnapshot(byteWise: snapshot)
     #expect(keys.numberOfItems == 3 && keys.sectionIdentifiers.map(\.value) == ["a", "b"])
-    #expect(keys.indexOfItem(StringKey(composed)) == 1 && keys.indexOfItem(StringKey(decomposed)) == 2)
-    #expect(StringKey(composed) != StringKey(decomposed) && composed == decomposed)
-    #expect(StringKey(decomposed) < StringKey(composed))
-    await #expect(throws: Never.self) { try await snapshot.values() }
+    #expect(keys.indexOfItem(ByteWise(id: composed)) == 1)
+    #expect(keys.indexOfItem(ByteWise(id: decomposed)) == 2)
+    #expect(ByteWise(id: composed) != ByteWise(id: decomposed) && composed == decomposed)
   }
 
   @Test
@@ -56,8 +62,51 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     }
     let keys = DiffableSnapshot(byteWise: snapshot)
     #expect(keys.numberOfSections == 2)
-    #expect(keys.itemIdentifiers == ["2", "1", "3"])
-    await #expect(throws: ListError.self) { try await snapshot.values() }
+    #expect(keys.itemIdentifiers.map(\.value) == ["2", "1", "3"])
+    for (section, items) in [(composed, ["1", "3"]), (decomposed, ["2"])] {
+      let key = ByteWise(section: section, of: snapshot)
+      #expect(keys.itemIdentifiers(inSection: key).map(\.value) == items)
+    }
+    // A section that the list does not show has a key, too.
+    #expect(keys.indexOfSection(ByteWise(section: "x", of: snapshot)) == nil)
+  }
+
+  @Test
+  func `R16 A section that is not equal to itself has a key, and so has every section by a field`()
+    async throws
+  {
+    let store = EventStore.inMemory()
+    let weights = store.collection("weight", of: Weight.self)
+    try await weights.put([Weight(id: "1", weight: 2), Weight(id: "2", weight: .nan)])
+    let typed = try await FetchController(
+      ListRequest(Weight.self).sectioned(by: \.weight), from: weights
+    ).performFetch()
+    #expect(throws: DiffableSnapshotError.identifiersCollide("nan", "nan")) { try DiffableSnapshot(typed) }
+    let numbers = DiffableSnapshot(byteWise: typed)
+    #expect(numbers.indexOfSection(ByteWise(section: .nan, of: typed)) == 1)
+    #expect(numbers.indexOfSection(ByteWise(section: 2, of: typed)) == 0)
+
+    let values: [DocumentValue] = [.double(.nan), .double(1), .null, .bytes([1]), "\u{E9}", "e\u{301}"]
+    for (id, value) in values.enumerated() {
+      try await store.append([
+        NewEvent(
+          DocumentEvent.put, in: StreamName(category: "note", id: "\(id)"), .object(["folder": value]))
+      ])
+    }
+    let request = try ListRequest(DocumentRow.self).sectioned(byField: FieldPath("folder"))
+    let list = try await FetchController(request, from: store.documents("note")).performFetch()
+    let keys = DiffableSnapshot(byteWise: list)
+    #expect(keys.numberOfSections == values.count)
+    for (id, value) in values.enumerated() {
+      let key = ByteWise(section: value, of: list)
+      #expect(keys.itemIdentifiers(inSection: key).map(\.value) == ["\(id)"])
+      #expect(keys.indexOfSection(key) == list.indexOfSection(value))
+    }
+    // Whatever the sections hold, the batch is kept as CBOR.
+    var batch = ListChanges<String, DocumentValue>()
+    batch.sectionDeletions = values.enumerated().map { .init(section: $1, from: $0) }
+    let coded = try CBOREncoder().encode(batch)
+    #expect(try CBORDecoder().decode(ListChanges<String, DocumentValue>.self, from: coded) == batch)
   }
 
   @Test
@@ -88,7 +137,8 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     let marked = try DiffableSnapshot(new, reconfiguredSince: old)
     #expect(marked.reconfiguredItemIdentifiers == ["2", "3"])
     #expect(
-      DiffableSnapshot(byteWise: new, reconfiguredSince: old).reconfiguredItemIdentifiers == ["2", "3"])
+      DiffableSnapshot(byteWise: new, reconfiguredSince: old).reconfiguredItemIdentifiers.map(\.value)
+        == ["2", "3"])
     let changes = ListChanges(from: try DiffableSnapshot(old), to: marked)
     let canonical = ListChanges(from: old, to: new)
     #expect(changes.updates.map(\.id) == ["2"])
@@ -102,62 +152,5 @@ private nonisolated struct Note: Codable, Identifiable, Hashable, Sendable {
     #expect(changes.moves == unnamed && changes.moves.map(\.isChanged) == [true])
     #expect(changes.updates.map(\.to) == canonical.updates.map(\.to))
     #expect(try DiffableSnapshot(new, reconfiguredSince: new).reconfiguredItemIdentifiers == [])
-  }
-
-  @Test
-  func
-    `R64 Values in the place of ids make a snapshot that is equal only where nothing is shown differently`()
-    async throws
-  {
-    let (notes, controller) = try await list([
-      Note(id: "1", folder: "a"), Note(id: "2", folder: "a"), Note(id: "3", folder: "b"),
-    ])
-    let first = try await controller.performFetch()
-    let old = try await first.values()
-    #expect(old == (try await first.values()) && old.itemIdentifiers.map(\.id) == ["1", "2", "3"])
-    try await notes.put(Note(id: "2", folder: "a", text: "new"))
-    let second = try await controller.performFetch()
-    let new = try await second.values()
-    #expect(try DiffableSnapshot(first) == DiffableSnapshot(second))
-    #expect(old != new)
-    var changes = try ListChanges(fromValues: old, toValues: new)
-    #expect(changes.updates.map(\.id) == ["2"] && changes.count == 1)
-    #expect(try ListChanges(fromValues: new, toValues: new).isEmpty)
-    // As different items, where only their equality counts.
-    #expect(ListChanges(from: old, to: new).insertions.map(\.id.text) == ["new"])
-    // A property that a cell does not show makes no change.
-    struct Cell: Identifiable, Hashable { var id: String }
-    let cells = try await (first.values { Cell(id: $0.id) }, second.values { Cell(id: $0.id) })
-    #expect(cells.0 == cells.1)
-    // A moved value that changed, together with a reloaded value and a new one.
-    try await notes.put(Note(id: "1", folder: "b", text: "moved"))
-    try await notes.put(Note(id: "4", folder: "a"))
-    var third = try await controller.performFetch().values()
-    third.reloadItems(third.itemIdentifiers.filter { $0.id == "3" })
-    changes = try ListChanges(fromValues: new, toValues: third)
-    #expect(changes.moves.map(\.id) == ["1"] && changes.moves.map(\.isChanged) == [true])
-    #expect(changes.updates.map(\.id) == ["3"] && changes.updates.map(\.isReload) == [true])
-    #expect(changes.insertions.map(\.id) == ["4"])
-  }
-
-  @Test
-  func `R64 Two values of one id are refused, and a mapping keeps marks`() throws {
-    struct Cell: Identifiable, Hashable {
-      var id: Int
-      var text: String
-    }
-    let twice = DiffableSnapshot(sections: [("a", [Cell(id: 1, text: "a"), Cell(id: 1, text: "b")])])
-    #expect(throws: DiffableSnapshotError.duplicateItem("1")) {
-      try ListChanges(fromValues: .init(), toValues: twice)
-    }
-    var snapshot = DiffableSnapshot(sections: [("a", [1, 2]), ("b", [3])])
-    snapshot.reloadItems([3])
-    snapshot.reconfigureItems([1])
-    snapshot.reloadSections(["b"])
-    let mapped = try snapshot.mapItems { "\($0 * 10)" }
-    #expect(mapped.description == "a: 10, 20 | b: 30")
-    #expect(mapped.reloadedItemIdentifiers == ["30"] && mapped.reconfiguredItemIdentifiers == ["10"])
-    #expect(mapped.reloadedSectionIdentifiers == ["b"])
-    #expect(throws: DiffableSnapshotError.duplicateItem("0")) { try snapshot.mapItems { _ in 0 } }
   }
 }

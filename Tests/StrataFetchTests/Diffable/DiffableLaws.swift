@@ -1,6 +1,7 @@
 // The laws of every batch between two snapshots, checked exhaustively.
 
 @testable import StrataLists
+import StrataViews
 import TestModels
 
 struct DiffableLaws {
@@ -129,5 +130,14 @@ struct DiffableLaws {
       sections[to.section].items.insert(id, at: to.item)
     }
     return sections
+  }
+}
+
+extension DiffableSnapshot {
+  /// A copy with changes applied.
+  func applying(_ changes: ListChanges<ItemID, Section>) throws(DiffableSnapshotError) -> Self {
+    var copy = self
+    try copy.apply(changes)
+    return copy
   }
 }

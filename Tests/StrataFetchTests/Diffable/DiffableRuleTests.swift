@@ -10,12 +10,10 @@ internal import Testing
 
   private let three = DiffableSnapshot<Int, String>(sections: [("a", [0, 1, 2]), ("b", [3, 4]), ("c", [])])
 
-  /// The error that a call on a copy throws, after a check that it changed nothing.
-  private func failure(
-    _ snapshot: Snapshot, _ body: (inout Snapshot) throws(DiffableSnapshotError) -> Void
-  ) -> DiffableSnapshotError? {
+  /// The error of calls that are attempted on a copy, after a check that they changed nothing.
+  private func failure(_ snapshot: Snapshot, _ body: (inout Snapshot) -> Void) -> DiffableSnapshotError? {
     var copy = snapshot
-    do throws(DiffableSnapshotError) { try body(&copy) } catch {
+    do throws(DiffableSnapshotError) { try copy.attempt(body) } catch {
       #expect(copy == snapshot, "\(error)")
       #expect(copy.reloadedItemIdentifiers == snapshot.reloadedItemIdentifiers)
       #expect(copy.reconfiguredItemIdentifiers == snapshot.reconfiguredItemIdentifiers)
@@ -76,10 +74,10 @@ internal import Testing
     #expect(changed { $0.appendItems([7, 8]) } == "a: 0, 1, 2 | b: 3, 4 | c: 7, 8")
     #expect(changed { $0.appendItems([7], toSection: "a") } == "a: 0, 1, 2, 7 | b: 3, 4 | c: ")
     #expect(
-      failure(Snapshot()) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([1]) }
+      failure(Snapshot()) { $0.appendItems([1]) }
         == .noSections)
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([1], toSection: "z") }
+      failure(three) { $0.appendItems([1], toSection: "z") }
         == .unknownSection("z"))
   }
 
@@ -90,6 +88,50 @@ internal import Testing
       snapshot.appendItems([1])
     }
     await #expect(processExitsWith: .failure) { _ = DiffableSnapshot(sections: [("a", [1, 1])]) }
+    // A copy that outlives its attempt.
+    await #expect(processExitsWith: .failure) {
+      var snapshot = DiffableSnapshot<Int, String>()
+      var copy = snapshot
+      try snapshot.attempt { copy = $0 }
+      copy.appendItems([1])
+    }
+  }
+
+  @Test
+  func `R4 An attempt makes all of its changes or none, and throws its first error`() throws {
+    var seen = ""
+    let error = failure(three) { snapshot in
+      snapshot.deleteSections(["b"])
+      snapshot.reloadItems([1])
+      snapshot.appendItems([9, 0, 9])
+      seen = "\(snapshot), 2 at \(snapshot.indexOfItem(2) ?? -1)"
+      snapshot.moveItem(0, afterItem: 7)
+    }
+    // The invalid call changed nothing.
+    #expect(seen == "a: 0, 1, 2 | c: , 2 at 2")
+    #expect(error == .duplicateItem("9"))
+    var copy = three
+    try copy.attempt { snapshot throws(DiffableSnapshotError) in
+      snapshot.deleteItems([0])
+      snapshot.moveItem(1, afterItem: 4)
+      try snapshot.attempt { $0.reloadItems([1]) }
+    }
+    #expect(copy.description == "a: 2 | b: 3, 4, 1 | c: " && copy.reloadedItemIdentifiers == [1])
+    #expect(throws: DiffableSnapshotError.unknownItem("9")) {
+      try copy.attempt { snapshot throws(DiffableSnapshotError) in
+        snapshot.deleteAllItems()
+        try snapshot.attempt { $0.reloadItems([9]) }
+      }
+    }
+    // The changes move an item that is deleted by then.
+    let changes = three.difference(from: copy)
+    #expect(throws: DiffableSnapshotError.self) {
+      try copy.attempt { snapshot throws(DiffableSnapshotError) in
+        snapshot.deleteItems([1])
+        try snapshot.apply(changes)
+      }
+    }
+    #expect(copy.description == "a: 2 | b: 3, 4, 1 | c: " && copy.indexOfItem(1) == 3)
   }
 
   @Test
@@ -142,10 +184,10 @@ internal import Testing
     #expect(changed { $0.moveItem(1, afterItem: 1) } == three.description)
     for (item, other) in [(9, 1), (1, 9), (9, 9)] {
       #expect(
-        failure(three) { s throws(DiffableSnapshotError) in try s.throwing.moveItem(item, beforeItem: other) }
+        failure(three) { $0.moveItem(item, beforeItem: other) }
           == .unknownItem("9"))
       #expect(
-        failure(three) { s throws(DiffableSnapshotError) in try s.throwing.moveItem(item, afterItem: other) }
+        failure(three) { $0.moveItem(item, afterItem: other) }
           == .unknownItem("9"))
     }
   }
@@ -168,10 +210,10 @@ internal import Testing
     copy.moveSection(1, afterSection: 1)
     #expect(copy == sections)
     #expect(throws: DiffableSnapshotError.unknownSection("9")) {
-      try copy.throwing.moveSection(9, beforeSection: 9)
+      try copy.attempt { $0.moveSection(9, beforeSection: 9) }
     }
     #expect(throws: DiffableSnapshotError.unknownSection("9")) {
-      try copy.throwing.moveSection(1, afterSection: 9)
+      try copy.attempt { $0.moveSection(1, afterSection: 9) }
     }
     #expect(copy == sections)
   }
@@ -184,13 +226,13 @@ internal import Testing
     #expect(changed { $0.appendSections(["a", "d"]) } == "b: 3, 4 | c:  | a: 0, 1, 2 | d: ")
     #expect(changed { $0.replaceItems(in: "a", with: [3, 1, 9]) } == "a: 3, 1, 9 | b: 4 | c: ")
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.appendItems([9, 0, 4, 9]) }
+      failure(three) { $0.appendItems([9, 0, 4, 9]) }
         == .duplicateItem("9"))
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.insertItems([3, 3], beforeItem: 0) }
+      failure(three) { $0.insertItems([3, 3], beforeItem: 0) }
         == .duplicateItem("3"))
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.appendSections(["x", "a", "x"]) }
+      failure(three) { $0.appendSections(["x", "a", "x"]) }
         == .duplicateSection("x"))
     #expect(throws: DiffableSnapshotError.duplicateItem("1")) {
       try Snapshot(validating: [("a", [1]), ("b", [1])])
@@ -205,10 +247,10 @@ internal import Testing
     `R11 A mark on an absent item is an error, one on an absent section is ignored, and none changes an order`()
   {
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.reloadItems([0, 9]) }
+      failure(three) { $0.reloadItems([0, 9]) }
         == .unknownItem("9"))
     #expect(
-      failure(three) { s throws(DiffableSnapshotError) in try s.throwing.reconfigureItems([0, 9]) }
+      failure(three) { $0.reconfigureItems([0, 9]) }
         == .unknownItem("9"))
     var copy = three
     copy.reloadSections(["z", "b", "a"])

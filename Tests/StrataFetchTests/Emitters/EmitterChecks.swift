@@ -72,7 +72,7 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
 
   /// R39.
   func checkStages(_ style: ListContentStyle) throws {
-    let stages = changes.staged(from: old.snapshot, to: new.snapshot, style)
+    let stages = try changes.staged(from: old.snapshot, style)
     try #require(stages.count <= 5)
     try #require(stages.allSatisfy { !$0.batch.isEmpty })
     try #require(zip(stages, stages.dropFirst()).allSatisfy { $0.kind.rawValue < $1.kind.rawValue })
@@ -121,10 +121,14 @@ struct EmitterChecks<ItemID: Hashable & Sendable, SectionID: Hashable & Sendable
 
   /// R42.
   func checkDifference() throws {
-    let (from, to) = (old.snapshot, new.snapshot)
-    let difference = changes.difference(from: from, to: to)
-    try #require(from.itemIdentifiers.applying(difference) == to.itemIdentifiers, "\(difference)")
-    let survivors = Set(from.itemIdentifiers).intersection(to.itemIdentifiers)
+    // The same items without their sections.
+    let (from, to) = (old.snapshot.itemIdentifiers, new.snapshot.itemIdentifiers)
+    let difference = ListChanges(
+      from: DiffableSnapshot(sections: [(Unsectioned(), from)]),
+      to: DiffableSnapshot(sections: [(Unsectioned(), to)])
+    ).difference
+    try #require(from.applying(difference) == to, "\(difference)")
+    let survivors = Set(from).intersection(to)
     for case .remove(_, let id, let other) in difference {
       try #require(
         (other != nil) == survivors.contains(id), "a removed item that is inserted again names its new index")

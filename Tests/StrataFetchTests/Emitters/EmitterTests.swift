@@ -69,8 +69,8 @@ internal import Testing
   func `R26 No place is taken out twice or put in twice`() async throws {
     try await forEachPair { pair in
       let batches =
-        [pair.changes.batch(), pair.changes.batch(.reload)]
-        + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot).map(\.batch)
+        try [pair.changes.batch(), pair.changes.batch(.reload)]
+        + pair.changes.staged(from: pair.oldSnapshot).map(\.batch)
       for batch in batches {
         let from = batch.deletions + batch.moves.map(\.from) + batch.reloads
         try #require(Set(from).count == from.count)
@@ -109,8 +109,8 @@ internal import Testing
     }
     try await forEachPair { pair in
       let batches =
-        [pair.changes.batch(), pair.changes.batch(.reload)]
-        + pair.changes.staged(from: pair.oldSnapshot, to: pair.newSnapshot, .reload).map(\.batch)
+        try [pair.changes.batch(), pair.changes.batch(.reload)]
+        + pair.changes.staged(from: pair.oldSnapshot, .reload).map(\.batch)
       for batch in batches {
         try #require(
           isAscending(batch.deletions.reversed()) && isAscending(batch.sectionDeletions.reversed()))

@@ -124,9 +124,7 @@ struct ListPair {
 
 extension MockListData {
   var snapshot: DiffableSnapshot<ItemID, SectionID> {
-    var snapshot = DiffableSnapshot<ItemID, SectionID>()
-    snapshot.sections = sections.map { .init(id: $0.id, items: $0.cells.map(\.id)) }
-    return snapshot
+    DiffableSnapshot(unchecked: sections.map { .init(id: $0.id, items: $0.cells.map(\.id)) })
   }
 }
 

@@ -118,7 +118,7 @@ internal import Testing
       let sequence = UInt64.random(in: 0...store.head.sequence, using: &random)
       let isHead = Int.random(in: 0..<4, using: &random) == 0
       let update =
-        isHead ? try await scrubber.returnToHead() : try await scrubber.move(to: .sequence(sequence))
+        try await scrubber.move(to: isHead ? .head : .sequence(sequence))
       guard let before = update.before else { continue }
       try checkChanges(from: before, to: update.after, "\(name) in the past")
       let ids = update.after.itemIdentifiers

@@ -62,7 +62,7 @@ internal import Testing
     controller.setDelegate(spy)
     controller.isMonitoring = false
     try await controller.performFetch()
-    // By a receipt, by a sequence, by events of the feed.
+    // By a receipt, by a sequence, by an event of the feed.
     let receipt = try await chores.put(FacadeTests.chore(10))
     #expect(controller.currentSnapshot?.contains(10) == false)
     #expect(try await controller.process(receipt).contains(10))
@@ -73,7 +73,7 @@ internal import Testing
     try await chores.put(FacadeTests.chore(11))
     for try await append in chores.store.feed(from: .sequence(deleted.sequences.upperBound), until: .caughtUp)
     {
-      try await controller.process(events: append.events)
+      try await controller.process(upTo: append.sequences.upperBound)
     }
     #expect(await spy.next()?.inserts == [11])
     // What is already known is not delivered.

@@ -80,7 +80,7 @@ internal import Testing
     }
     #expect(throws: CancellationError.self) { try list.scrubber() }
     #expect(try await scrubber.move(to: .sequence(1)).after.sequence == 1)
-    #expect(try await scrubber.returnToHead().after.sequence == log.head)
+    #expect(try await scrubber.move(to: .head).after.sequence == log.head)
   }
 
   @Test

@@ -33,7 +33,7 @@ internal import Testing
         let isHead = Int.random(in: 0..<6, using: &random) == 0
         let sequence = isHead ? log.head : UInt64.random(in: 0...log.head, using: &random)
         let update =
-          isHead ? try await scrubber.returnToHead() : try await scrubber.move(to: .sequence(sequence))
+          try await scrubber.move(to: isHead ? .head : .sequence(sequence))
         #expect(update.reason == (view == nil ? .initial : .moved))
         try #require(update.sequence == sequence)
         let model = ModelList(request, of: log.models[Int(sequence)])
@@ -83,7 +83,7 @@ internal import Testing
         return true
       }, from: chores)
     let scrubber = try list.scrubber()
-    let first = Task { try await scrubber.returnToHead() }
+    let first = Task { try await scrubber.move(to: .head) }
     await waiting { hasBegun.withLock { $0 } }
     let second = Task { try await scrubber.move(to: .sequence(5)) }
     for _ in 0..<2_000 where scrubber.snapshot == nil { await Task.yield() }

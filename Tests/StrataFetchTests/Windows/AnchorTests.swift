@@ -9,17 +9,16 @@ internal import Testing
 
 @Suite struct AnchorTests {
   @Test
-  func `R51 An anchor that is still shown is followed, with its offset`() async throws {
+  func `R51 An anchor that is still shown is followed`() async throws {
     let fixture = WindowFixture()
     try await fixture.put(10..<20)
     let list = fixture.list(WindowFixture.flat)
     var updates = list.updates.makeAsyncIterator()
     let first = try #require(try await updates.next())
-    #expect(first.place(of: ListAnchor(id: 15))?.index == ListIndex(section: 0, item: 5))
+    #expect(first.place(of: 15)?.index == ListIndex(section: 0, item: 5))
     try await fixture.put(0..<7)
     let update = try #require(try await updates.next())
-    let place = try #require(update.place(of: ListAnchor(id: 15, offset: 12.5)))
-    #expect(place.anchor == ListAnchor(id: 15, offset: 12.5))
+    let place = try #require(update.place(of: 15))
     #expect(place.index == ListIndex(section: 0, item: 12) && place.distance == 0)
   }
 
@@ -32,21 +31,21 @@ internal import Testing
     try await fixture.put(0..<10) { $0 < 5 ? "ann" : "bob" }
     let list = fixture.list(WindowFixture.sectioned)
     let old = try await list.performFetch()
-    func place(_ id: Int, reach: Int = 100) async throws -> ListAnchorPlace<Int>? {
-      try await list.performFetch().place(of: ListAnchor(id: id, offset: 3), since: old, reach: reach)
+    func place(_ id: Int, reach: Int = 100) async throws -> ListAnchorPlace? {
+      try await list.performFetch().place(of: id, since: old, reach: reach)
     }
     try await fixture.chores.delete(4)
     // The next item is in the next section.
     var found = try #require(try await place(4))
-    #expect(found.anchor == ListAnchor(id: 5, offset: 3) && found.distance == 1)
+    #expect(found.distance == 1)
     #expect(found.index == ListIndex(section: 1, item: 0))
     try await fixture.delete([5, 6])
     found = try #require(try await place(4))
-    #expect(found.anchor.id == 3 && found.distance == -1 && found.index == ListIndex(section: 0, item: 3))
+    #expect(found.distance == -1 && found.index == ListIndex(section: 0, item: 3))
     // A whole section is deleted, and the search ends within its reach.
     try await fixture.delete([7, 8, 9])
     found = try #require(try await place(9, reach: 6))
-    #expect(found.anchor.id == 3 && found.distance == -6)
+    #expect(found.distance == -6 && found.index == ListIndex(section: 0, item: 3))
     #expect(try await place(9, reach: 5) == nil)
     #expect(try await place(99) == nil)
     try await fixture.delete([0, 1, 2, 3])
@@ -61,8 +60,8 @@ internal import Testing
     let list = fixture.list(WindowFixture.flat.windowed(to: .first(5)))
     let old = try await list.performFetch()
     try await fixture.put(0..<2)
-    let place = try await list.performFetch().place(of: ListAnchor(id: 14), since: old)
-    #expect(place?.anchor.id == 12 && place?.distance == -2 && place?.index == ListIndex(section: 0, item: 4))
+    let place = try await list.performFetch().place(of: 14, since: old)
+    #expect(place?.distance == -2 && place?.index == ListIndex(section: 0, item: 4))
   }
 
   @Test
@@ -85,9 +84,8 @@ internal import Testing
         let distance = steps.first { step in
           ids.indices.contains(offset + step) && new.contains(ids[offset + step])
         }
-        let place = new.place(of: ListAnchor(id: id), since: old, reach: 3)
+        let place = new.place(of: id, since: old, reach: 3)
         #expect(place?.distance == distance)
-        #expect(place?.anchor.id == distance.map { ids[offset + $0] })
         #expect(place?.index == distance.flatMap { new.index(of: ids[offset + $0]) })
       }
       old = new

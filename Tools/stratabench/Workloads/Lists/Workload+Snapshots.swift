@@ -33,7 +33,11 @@ extension Workload {
       var changes: ListChanges<UUID, Int>?
       finding.append(seconds { changes = ListChanges(from: shown, to: next) })
       guard let changes else { continue }
-      staging.append(seconds { precondition(changes.staged(from: shown, to: next).last?.data == next) })
+      staging.append(
+        try seconds {
+          let stages = try changes.staged(from: shown)
+          precondition(stages.last?.data == next)
+        })
       all.append((making.last ?? 0) + (finding.last ?? 0) + (staging.last ?? 0))
       sets.append(seconds { precondition(Set(new).count == new.count) })
     }
