@@ -140,7 +140,8 @@ import Testing
       #"^\s*(?:@\w+(?:\([^)]*\))?\s+)*public\s+(?:final\s+|indirect\s+|nonisolated\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)"#
     )
     let modules: Set<String> = [
-      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataPast", "StrataLists",
+      "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataPast",
+      "StrataLists",
       "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataViews", "StrataSimulation",
       "StrataTesting",
     ]

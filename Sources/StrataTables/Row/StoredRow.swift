@@ -32,7 +32,9 @@ package enum StoredRow {
   }
 
   /// Whether a tree's value holds a row.
-  package static func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool { value.count >= headLength }
+  package static func isValid(_ keyLength: Int, _ value: UnsafeRawBufferPointer) -> Bool {
+    value.count >= headLength
+  }
 
   /// The row that a tree's entry holds.
   package static func view(id: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> RowView {

@@ -27,7 +27,9 @@
     count = buffer.count
   }
 
-  @inlinable @inline(__always) package var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inlinable @inline(__always) package var buffer: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base, count: count)
+  }
 
   @inlinable @inline(__always)
   package func word(_ offset: Int) -> UInt64 {

@@ -53,7 +53,9 @@ package struct PageRef: Equatable {
   @inline(__always) var prefix: ByteRun { ByteRun(base: UnsafeRawPointer(area), count: prefixLength) }
 
   /// The offset of the slots: after a prefix of this length, padded to 8 bytes.
-  @inlinable @inline(__always) package static func slotsOffset(_ prefixLength: Int) -> Int { (prefixLength + 7) & ~7 }
+  @inlinable @inline(__always) package static func slotsOffset(_ prefixLength: Int) -> Int {
+    (prefixLength + 7) & ~7
+  }
 
   @inline(__always) var slots: UnsafeMutablePointer<Slot> { Self.slots(header) }
 

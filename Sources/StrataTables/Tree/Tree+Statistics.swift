@@ -37,7 +37,9 @@ extension Tree {
   }
 
   /// The same for those pages alone that were not seen before. O(counted pages).
-  package static func statistics(of trees: [Tree], besides seen: inout Set<ObjectIdentifier>) -> TreeStatistics {
+  package static func statistics(of trees: [Tree], besides seen: inout Set<ObjectIdentifier>)
+    -> TreeStatistics
+  {
     var result = TreeStatistics()
     for tree in trees {
       guard let root = tree.root else { continue }

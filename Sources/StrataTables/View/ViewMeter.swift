@@ -92,7 +92,8 @@ package final class ViewMeter: @unchecked Sendable {
   }
 
   /// Runs a body that waits for a disk. A view that the thread is inside of is not measured meanwhile.
-  package static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+  package static func outside<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure)
+    -> Result
   {
     guard let current = exchange(nil) else { return try body() }
     defer { exchange(current) }
