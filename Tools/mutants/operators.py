@@ -143,7 +143,7 @@ def conditions(source, index):
             if text == wanted:
                 end = place
                 break
-        elif text == "{":
+        elif text in ("{", ")", "]", "}"):
             return []
         place = source.partners.get(place, place) + 1
     words = ("let", "var", "case", "#")
