@@ -16,17 +16,19 @@ import Testing
   /// Rules, scenarios and defects whose tests compare with a model, or that say what a call costs or is named. Changes
   /// that `Tools/mutants/generate` makes take the place of mutants.
   private static let withoutMutant: Set<String> = [
-    "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R11", "R12", "R13", "R15", "R18", "R25", "R26", "R29", "R30", "R32",
-    "R33", "R34", "R36", "R37", "R43", "R45", "R50", "R55", "R63", "R72", "R74", "R77", "S1", "S3", "S4", "S5", "S6",
-    "S7", "S8", "S10", "S11", "S12", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "D9", "D10", "D11", "D12", "D13", "D14",
+    "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R11", "R12", "R13", "R15", "R18", "R25", "R26", "R29",
+    "R30", "R32", "R33", "R34", "R36", "R37", "R43", "R45", "R50", "R55", "R63", "R72", "R74", "R77",
+    "S1", "S3", "S4", "S5", "S6", "S7", "S8", "S10", "S11", "S12", "D1", "D2", "D3", "D4", "D5", "D6",
+    "D8", "D9", "D10", "D11", "D12", "D13", "D14",
   ]
 
   /// The sections of FORMAT.md that say what is refused, kept or promised, each of which has a mutant of its own.
   private static let sections = [
-    "Segment", "Kinds", "When a block is valid", "Chain", "FOOTER block", "HEAD", "What a check reports",
-    "Derived indexes", "Append ids", "Rewriting a segment", "Erasing", "Pages and trees", "Keys", "Preallocation",
-    "Reading beside a writer", "Backups", "What a reader of objects checks", "Objects that are replaced",
-    "Segments in a carrier", "Members in a carrier", "REPLICA",
+    "Segment", "Kinds", "When a block is valid", "Chain", "FOOTER block", "HEAD",
+    "What a check reports", "Derived indexes", "Append ids", "Rewriting a segment", "Erasing",
+    "Pages and trees", "Keys", "Preallocation", "Reading beside a writer", "Backups",
+    "What a reader of objects checks", "Objects that are replaced", "Segments in a carrier",
+    "Members in a carrier", "REPLICA",
   ]
 
   private static func mutants() throws -> [Mutant] {
@@ -86,11 +88,14 @@ import Testing
     let cited = Set(mutants.flatMap { $0.protection.components(separatedBy: ", ") })
     var missing: Set<String> = []
     for line in try Repository.text("Sources/StrataFetch/StrataFetch.docc/Rules.md").split(separator: "\n") {
-      guard let match = line.prefixMatch(of: /\| ([RSD][0-9]+) \|/), !line.contains("| *Later:*") else { continue }
+      guard let match = line.prefixMatch(of: /\| ([RSD][0-9]+) \|/), !line.contains("| *Later:*") else {
+        continue
+      }
       if !cited.contains(String(match.1)) { missing.insert(String(match.1)) }
     }
     #expect(missing.subtracting(Self.withoutMutant) == [], "without a mutant")
-    #expect(Self.withoutMutant.subtracting(missing) == [], "in the list of those without, though they have one")
+    #expect(
+      Self.withoutMutant.subtracting(missing) == [], "in the list of those without, though they have one")
     for section in Self.sections {
       #expect(cited.contains("FORMAT \(section)"), "FORMAT.md, \(section), is without a mutant")
     }
