@@ -22,9 +22,10 @@ BOUNDS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 JOINED = {"&&": "||", "||": "&&"}
 STEPS = {"+", "-", "&+", "&-", "+=", "-=", "&+=", "&-="}
 NOTHING = "_ = ()"
-# Calls that change no result, but stop the program or reserve memory: no test is expected to miss them.
+# Calls that change no result, but stop the program, reserve memory or spread hashes: no test is expected to miss them.
 LEFT_ALONE = {
-    "assert", "assertionFailure", "precondition", "preconditionFailure", "fatalError", "reserveCapacity", "withExtendedLifetime",
+    "assert", "assertionFailure", "precondition", "preconditionFailure", "fatalError", "reserveCapacity", "combine",
+    "withExtendedLifetime",
 }
 # The words of what braces hold statements, and no closure, where they are the last such word before the braces.
 BLOCKS = {"if", "else", "guard", "for", "while", "do", "catch", "defer", "repeat", "func", "init", "deinit", "subscript"}
