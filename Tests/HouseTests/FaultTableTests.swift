@@ -4,14 +4,14 @@ import Foundation
 import Testing
 
 @Suite struct FaultTableTests {
-  private struct Row {
+  struct Row {
     var number: Int
     /// A test's name without its number, and its file.
     var tests: [(name: String, file: String)]
     var mutants: [String]
   }
 
-  private static func rows() throws -> [Row] {
+  static func rows() throws -> [Row] {
     try Repository.text("Sources/StrataLog/StrataLog.docc/Faults.md").split(separator: "\n").compactMap {
       line in
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {

@@ -265,8 +265,8 @@ def module_of(path, modules):
     return max(around, key=len)
 
 
-def weave(tree, patches, without):
-    """The woven files, the marks of each, the names that are woven, and why the others are not."""
+def texts_of(tree, patches, without):
+    """The text that each patch makes of each path, and why others make none."""
     modules = modules_of(tree)
     refused, texts, numbers = {}, {}, {}
     for patch in patches:
@@ -285,6 +285,12 @@ def weave(tree, patches, without):
                 texts.setdefault(path, {})[name] = text
         except Refusal as refusal:
             refused[name] = str(refusal)
+    return texts, refused
+
+
+def weave(tree, texts, refused, guard=GUARD):
+    """The woven files, the marks of each, the names that are woven, and why the others are not."""
+    modules, refused = modules_of(tree), dict(refused)
     while True:
         files, marks, failed = {}, {}, {}
         for path, mutants in sorted(texts.items()):
@@ -296,12 +302,23 @@ def weave(tree, patches, without):
             failed.update(reasons)
         if not failed:
             break
-        # One that is refused in one file must not stand in another.
+        # One that is refused in one file must not be in another.
         refused.update(failed)
     for folder in {module_of(path, modules) for path in files if marks[path]}:
-        files[f"{folder}/{GUARD_FILE}"] = GUARD
+        files[f"{folder}/{GUARD_FILE}"] = guard
     woven = sorted({name for mutants in texts.values() for name in mutants} - set(refused), key=number_of)
     return files, marks, woven, refused
+
+
+def write_woven(tree, folder, files, marks):
+    """Writes a copy of the tree with the woven files, and the marks beside it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(tree, folder, symlinks=True, ignore=shutil.ignore_patterns(".build", ".git"))
+    for path, text in files.items():
+        with open(os.path.join(folder, path), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    with open(folder + ".json", "w", encoding="utf-8") as file:
+        json.dump(marks, file, indent=1)
 
 
 def blamed(folder, log):
@@ -321,11 +338,6 @@ def blamed(folder, log):
     return sorted(names), sorted(unknown)
 
 
-def copy_tree(tree, woven):
-    shutil.rmtree(woven, ignore_errors=True)
-    shutil.copytree(tree, woven, symlinks=True, ignore=shutil.ignore_patterns(".build", ".git"))
-
-
 def main(arguments):
     if len(arguments) == 3 and arguments[0] == "--blame":
         names, unknown = blamed(arguments[1], arguments[2])
@@ -343,13 +355,8 @@ def main(arguments):
         print("usage: weave.py TREE WOVEN [--without FILE] PATCH... | --blame WOVEN BUILDLOG", file=sys.stderr)
         return 64
     tree, folder = arguments[0], arguments[1].rstrip("/")
-    files, marks, woven, refused = weave(tree, arguments[2:], without)
-    copy_tree(tree, folder)
-    for path, text in files.items():
-        with open(os.path.join(folder, path), "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-    with open(folder + ".json", "w", encoding="utf-8") as file:
-        json.dump(marks, file, indent=1)
+    files, marks, woven, refused = weave(tree, *texts_of(tree, arguments[2:], without))
+    write_woven(tree, folder, files, marks)
     for name in woven:
         print(f"woven {name}")
     for name in sorted(refused):

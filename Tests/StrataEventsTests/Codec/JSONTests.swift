@@ -71,6 +71,7 @@ struct JSONTests {
       ("\"1234\u{1}678901234\"", JSONError(.controlCharacter(1), line: 1, column: 6, offset: 5)),
       (#""\x""#, JSONError(.invalidEscape, line: 1, column: 2, offset: 1)),
       (#""\u12g4""#, JSONError(.invalidEscape, line: 1, column: 2, offset: 1)),
+      (#""\u00:0""#, JSONError(.invalidEscape, line: 1, column: 2, offset: 1)),
       (#""\u12"#, JSONError(.truncated, line: 1, column: 6, offset: 5)),
       (#""\"#, JSONError(.truncated, line: 1, column: 3, offset: 2)),
       (#""\ud800""#, JSONError(.loneSurrogate, line: 1, column: 2, offset: 1)),

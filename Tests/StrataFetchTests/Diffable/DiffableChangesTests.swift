@@ -138,6 +138,13 @@ internal import Testing
     let batch = ListChanges(from: old, to: new)
     #expect(batch.updates.map(\.id) == [2] && batch.sectionUpdates.map(\.section) == ["a"])
     #expect(!batch.isStructural && ListChanges(from: old, to: old).isEmpty)
+    // Marks of one kind alone are enough.
+    var items = old
+    items.reconfigureItems([2])
+    #expect(ListChanges(from: old, to: items).updates.map(\.id) == [2])
+    var sections = old
+    sections.reloadSections(["a"])
+    #expect(ListChanges(from: old, to: sections).sectionUpdates.map(\.section) == ["a"])
   }
 
   @Test
