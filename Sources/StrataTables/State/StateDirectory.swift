@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataLog
 
-/// The keys and values of the directory: see "States" in FORMAT.md.
+/// The keys and values of the directory: see StateFormat.md.
 enum StateDirectory {
   static let pageSize = 4096
 

@@ -48,8 +48,10 @@ struct StateGarbage {
   /// The number of page files above which small ones are copied into one.
   private static let fileCountMax = 64
 
-  /// Files without a live page go; of those that are less than half alive what lives is copied, once there is more
-  /// garbage than life; a file that somebody removed has to be written again, and so has one with a damaged page.
+  /// Files without a live page go. Of those that are less than half alive what lives is copied, together with the pages
+  /// above it, once all files together are longer than twice what is alive and `garbageMax`. Otherwise the same is done
+  /// with those below 8 MiB, an eighth of what a file may have, once there are more than `fileCountMax`. No file counts as
+  /// more alive than it is long. A file that somebody removed has to be written again, and so has one with a damaged page.
   ///
   /// - Parameters:
   ///   - known: the files that the last state named.

@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataLog
 
-/// The bytes of one page, and of the record that holds them: see "States" in FORMAT.md.
+/// The bytes of one page, and of the record that holds them: see StateFormat.md.
 enum StatePage {
   /// Checksum, raw length, flags.
   static let headLength = 12
