@@ -21,7 +21,7 @@ struct StateUsage {
   }
 
   /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay. Rows that several
-  /// views were made of count once. Rows of which some pages are in another tree, too, count twice: see `plan`.
+  /// views were made of count once. Pages that another tree has, too, count twice: see `plan`.
   mutating func add(_ view: ViewOnDisk) {
     for tree in view.roots.view.values { trees.add(tree.usage) }
     pinned.formUnion(view.pageFiles)

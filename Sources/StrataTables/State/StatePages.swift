@@ -9,7 +9,7 @@ enum StatePage {
   static let headLength = 12
   static let compressedFlag: UInt32 = 1
 
-  /// What is wrong with a record.
+  /// The damage to a record.
   struct Damage: Error {
     var what: String
     /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.

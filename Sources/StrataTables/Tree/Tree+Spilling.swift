@@ -48,7 +48,7 @@ extension Tree {
 }
 
 extension PageRef {
-  /// Whether a child of an inner page is in memory only, and only this page has it. What is below a stub was never
+  /// Whether a child of an inner page is in memory only, and only this page has it. A page below a stub was never
   /// changed.
   private func isOwn(_ index: Int) -> Bool { !link(index).isStub && PageRef.isUnique(children + index) }
 
@@ -79,7 +79,7 @@ extension PageRef {
       guard isStub, lineages.contains(where: { storedLength(in: $0) > 0 }) else { return }
       return try writer.append(moved: self)
     }
-    // Inner pages stay in memory, and what is below one that was never read was never changed.
+    // Inner pages stay in memory, and the pages below one that was never read were never changed.
     guard let page = loadedPage else { return }
     for index in 0..<page.count { try page.link(index).moveLeaves(from: lineages, to: writer) }
   }
