@@ -35,6 +35,33 @@ import Testing
     #expect(found >= 60)
   }
 
+  @Test func `each hop of the two walks is a method in its file, and the page counts them`() throws {
+    let files = Repository.swiftFiles("Sources")
+    var texts: [String: String] = [:]
+    for path in files { texts[path] = try Repository.text(path) }
+    let all = texts.values.joined(separator: "\n")
+    var counts: [Int] = []
+    for hop in try Repository.text(Self.page).matches(
+      of: /\n\| (\d+) \| `(\w+)\.(\w+)` \| `([\w+]+\.swift)` \|/)
+    {
+      let (number, type, method, file) = (Int(hop.1), hop.2, hop.3, hop.4)
+      if number == 1 { counts.append(0) }
+      counts[counts.count - 1] += 1
+      #expect(number == counts[counts.count - 1], "\(type).\(method) is out of order")
+      let path = try #require(files.first { $0.hasSuffix("/\(file)") }, "there is no \(file)")
+      let text = texts[path] ?? ""
+      let declarations =
+        method == "init"
+        ? ["init(", "init?(", "init<"] : ["func \(method)(", "func \(method)<", "var \(method):"]
+      #expect(declarations.contains { text.contains($0) }, "\(file) has no \(method)")
+      #expect(
+        ["struct", "class", "enum", "actor", "protocol"].contains { all.contains("\($0) \(type)") },
+        "there is no \(type)")
+    }
+    let said = try Repository.text(Self.page).matches(of: /: (\d+) hops/).compactMap { Int($0.1) }
+    #expect(counts == said && counts.count == 2)
+  }
+
   @Test func `every type that the page names is declared, and every module has a line`() throws {
     let modules = try FileManager.default.contentsOfDirectory(
       atPath: Repository.root.appendingPathComponent("Sources").path)

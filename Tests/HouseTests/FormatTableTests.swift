@@ -1,4 +1,5 @@
-// FORMAT.md's tables against the constants of the code: the page and the program say the same numbers.
+// The tables of FORMAT.md and of the pages of what is derived, against the constants of the code: the pages and the
+// program say the same numbers.
 
 import Foundation
 import StrataLog
@@ -30,7 +31,19 @@ enum Repository {
   }
 }
 
-/// A table of FORMAT.md with the columns offset, size and name.
+/// The pages that describe files byte by byte.
+enum FormatPage: String {
+  case log = "FORMAT.md"
+  case states = "Sources/StrataPast/StrataPast.docc/StateFormat.md"
+  case histories = "Sources/StrataPast/StrataPast.docc/HistoryFormat.md"
+
+  func text() throws -> String { try Repository.text(rawValue) }
+
+  /// The text with each paragraph on one line.
+  func line() throws -> String { try text().replacingOccurrences(of: "\n", with: " ") }
+}
+
+/// A table of a page with the columns offset, size and name.
 struct FormatTable {
   struct Row: Equatable {
     var offset: Int
@@ -42,13 +55,13 @@ struct FormatTable {
   var rows: [Row] = []
 
   /// The table whose third column is headed `title`.
-  init(_ title: String) throws {
-    let lines = try Repository.text("FORMAT.md").split(separator: "\n", omittingEmptySubsequences: false)
+  init(_ title: String, of page: FormatPage = .log) throws {
+    let lines = try page.text().split(separator: "\n", omittingEmptySubsequences: false)
     let start = try #require(
       lines.firstIndex {
         Self.cells($0).count == 3 && Self.cells($0)[2] == title && Self.cells($0)[0] == "offset"
       },
-      "FORMAT.md has no table \(title)")
+      "\(page.rawValue) has no table \(title)")
     for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
       let cells = Self.cells(line)
       rows.append(Row(offset: try #require(Int(cells[0])), size: Int(cells[1]), name: cells[2]))
@@ -158,8 +171,8 @@ struct FormatTable {
       ])
   }
 
-  @Test func `a slot of STATE is where FORMAT.md says`() throws {
-    let table = try FormatTable("slot of STATE")
+  @Test func `a slot of STATE is where StateFormat.md says`() throws {
+    let table = try FormatTable("slot of STATE", of: .states)
     typealias Offset = StateSlot.Offset
     table.expectNoGaps(length: StateSlot.length)
     try expect(
@@ -178,20 +191,20 @@ struct FormatTable {
     #expect(String(decoding: StateSlot.magic, as: UTF8.self) == "STRATAST")
   }
 
-  @Test func `page files, page records and rows are where FORMAT.md says`() throws {
-    let file = try FormatTable("page file header")
+  @Test func `page files, page records and rows are where StateFormat.md says`() throws {
+    let file = try FormatTable("page file header", of: .states)
     file.expectNoGaps(length: StateFiles.headerLength)
     #expect(String(decoding: StateFiles.magic, as: UTF8.self) == "STRATAPG")
-    let record = try FormatTable("page record")
+    let record = try FormatTable("page record", of: .states)
     record.expectNoGaps(length: StatePage.headLength, isFilled: false)
     #expect(record.rows.last?.offset == StatePage.headLength && StatePage.compressedFlag == 1)
-    let row = try FormatTable("row")
+    let row = try FormatTable("row", of: .states)
     row.expectNoGaps(length: StoredRow.headLength, isFilled: false)
     #expect(row.rows.last?.offset == StoredRow.headLength)
   }
 
-  @Test func `manifests and runs are where FORMAT.md says`() throws {
-    let manifest = try FormatTable("manifest header")
+  @Test func `manifests and runs are where HistoryFormat.md says`() throws {
+    let manifest = try FormatTable("manifest header", of: .histories)
     manifest.expectNoGaps(length: HistoryManifest.headLength)
     try expect(
       manifest,
@@ -200,30 +213,40 @@ struct FormatTable {
         ("store UUID", 16), ("name hash", 32), ("fingerprint", 40), ("build", 48), ("next number", 56),
         ("CRC32C of the manifest", 60),
       ])
-    let run = try FormatTable("run header")
+    let run = try FormatTable("run header", of: .histories)
     run.expectNoGaps(length: RunFile.headerLength)
     #expect(RunFile.major == 3 && RunFile.minor == 0)
     #expect(String(decoding: HistoryManifest.magic, as: UTF8.self) == "STRATAHM")
     #expect(String(decoding: RunFile.magic, as: UTF8.self) == "STRATARN")
-    let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
-    let limits = RunLimits()
+    let text = try FormatPage.histories.line()
     for sentence in [
-      "After 4,096 changes or 4 MiB of documents", "65,536 changes or more", "at most 2²⁰ versions",
       "Pages end at 4,096 bytes", "every 16th after it",
       "height, at least 1, at most \(RunTreeRoot.heightMax)",
       "a *group*, of at most \(KeyBits.countMax) keys", "after 32 keys", "A group ends after 256 keys",
       "ends with the group that makes it 128 pages long or longer",
       "and at least 1,024, if another one follows", "a chunk of a group has at least 1,024.",
-    ] { #expect(text.contains(sentence), "FORMAT.md does not say: \(sentence)") }
+    ] { #expect(text.contains(sentence), "HistoryFormat.md does not say: \(sentence)") }
+    let limits = RunLimits()
     #expect((limits.keyCountMax, limits.groupKeyCountMax) == (32, 256) && KeyBits.countMax == 256)
     #expect((limits.chunkChangeCountMin, limits.directoryPageCountMin) == (1_024, 128))
-    #expect((limits.changeCountMax, limits.byteCountMax, limits.mergedCount) == (4_096, 4 << 20, 8))
-    #expect(limits.baseChangeCountMin == 65_536 && limits.mergedVersionCountMax == 1 << 20)
     #expect((limits.pageLength, limits.largeLength, limits.wholeInterval) == (4_096, 4_096, 16))
   }
 
-  @Test func `the page sizes of the trees of a view are those that FORMAT.md says`() throws {
-    let text = try Repository.text("FORMAT.md")
+  @Test func `when runs end and are merged is what History.md says`() throws {
+    let text = try Repository.text("Sources/StrataPast/StrataPast.docc/History.md")
+      .replacingOccurrences(of: "\n", with: " ")
+    for sentence in [
+      "After 4,096 changes or 4 MiB of documents", "eight times as many changes",
+      "Eight neighbours of one level", "65,536 changes or more", "at most 2²⁰ versions",
+    ] { #expect(text.contains(sentence), "History.md does not say: \(sentence)") }
+    let limits = RunLimits()
+    #expect((limits.changeCountMax, limits.byteCountMax, limits.laggingCount) == (4_096, 4 << 20, 8))
+    #expect((limits.mergedCount, limits.baseChangeCountMin) == (8, 65_536))
+    #expect(limits.mergedVersionCountMax == 1 << 20)
+  }
+
+  @Test func `the page sizes of the trees of a view are those that StateFormat.md says`() throws {
+    let text = try FormatPage.states.text()
     for kind in ViewTrees.Kind.allCases {
       let size = kind.pageSize == 1024 ? "1,024" : "4,096"
       #expect(kind.pageSize == 1024 || kind.pageSize == 4096)
@@ -241,7 +264,7 @@ struct FormatTable {
   }
 
   @Test func `the limits and numbers of FORMAT.md are those of the code`() throws {
-    let text = try Repository.text("FORMAT.md").replacingOccurrences(of: "\n", with: " ")
+    let text = try FormatPage.log.line()
     let sentences = [
       "header length: \(BlockHeader.length) in 1.0; a multiple of \(FormatLimits.alignment), \(BlockHeader.length) to \(BlockHeader.lengthMax)",
       "at most \(FormatLimits.rawLengthMax >> 20) MiB",

@@ -1,4 +1,4 @@
-"""The histories of a store, as "History" of FORMAT.md describes them: reads them whole and compares them with the log."""
+"""The histories of a store, as HistoryFormat.md describes them: reads them whole and compares them with the log."""
 
 import struct
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""The index files of a store, as "Derived indexes" describes them: reads them whole and compares them with the log."""
+"""The index files of a store, as IndexFormat.md describes them: reads them whole and compares them with the log."""
 
 import re
 import struct

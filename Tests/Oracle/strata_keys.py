@@ -1,4 +1,4 @@
-"""The keys in the runs of a history, as "Keys" of FORMAT.md describes them: reads them whole and finds those of an event."""
+"""The keys in the runs of a history, as "Keys" of HistoryFormat.md describes them: reads them whole and finds those of an event."""
 
 import struct
 from collections import Counter, namedtuple

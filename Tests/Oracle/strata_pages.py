@@ -1,4 +1,4 @@
-"""The page files of a state, as "Page files" and "Pages and trees" of FORMAT.md describe them: reads whole trees."""
+"""The page files of a state, as "Page files" and "Pages and trees" of StateFormat.md describe them: reads whole trees."""
 
 import struct
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""The states of a store, as "States" of FORMAT.md describes them: reads them whole and compares them with the log."""
+"""The states of a store, as StateFormat.md describes them: reads them whole and compares them with the log."""
 
 import re
 import struct

@@ -1,4 +1,4 @@
-"""The saved views of a state, as "Saved views" of FORMAT.md describes them."""
+"""The saved views of a state, as "Saved views" of StateFormat.md describes them."""
 
 import struct
 from collections import namedtuple

@@ -44,10 +44,11 @@ def small_store():
 
 
 class Indexes(unittest.TestCase):
-    """The small index of FORMAT.md, read by the rules of the page."""
+    """The small index of IndexFormat.md, read by the rules of the page."""
 
     def example(self):
-        with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
+        page = os.path.join(HERE, "..", "..", "Sources/StrataLog/StrataLog.docc/IndexFormat.md")
+        with open(page, encoding="utf-8") as file:
             part = file.read().split("### A small index", 1)[1]
         rows = re.findall(r"^    ([0-9a-f]{3})   ((?:[0-9a-f]{2} ?){1,16})$", part, re.MULTILINE)
         self.assertEqual([int(row[0], 16) for row in rows], list(range(0, 368, 16)))

@@ -144,7 +144,8 @@ class Names(unittest.TestCase):
         self.assertEqual(name_hash(name_of("t-2")), xxh64(b"0 2 t"))
 
     def test_the_offsets_of_a_slot_are_those_of_the_page(self):
-        with open(os.path.join(HERE, "..", "..", "FORMAT.md"), encoding="utf-8") as file:
+        page = os.path.join(HERE, "..", "..", "Sources/StrataPast/StrataPast.docc/StateFormat.md")
+        with open(page, encoding="utf-8") as file:
             table = file.read().split("| offset | size | slot of STATE |\n", 1)[1].split("\n\n", 1)[0]
         rows = [(int(a), int(b)) for a, b in re.findall(r"^\| (\d+) \| (\d+) \|", table, re.MULTILINE)]
         sizes = [struct.calcsize("<" + form) for form in re.findall(r"\d*[a-zA-Z]", SLOT_FORM.format)]

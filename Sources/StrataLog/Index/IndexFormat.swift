@@ -1,4 +1,4 @@
-// The layout of an index file. FORMAT.md, "Derived indexes", describes it byte by byte.
+// The layout of an index file. IndexFormat.md describes it byte by byte.
 //
 //   ┌───────────────┐ 0
 //   │ chunks        │ entries in the order of their keys, about 4 KiB together

@@ -14,7 +14,7 @@ package struct HistoryDump {
     package var what: String
   }
 
-  /// What MANIFEST says besides the runs: see "History" in FORMAT.md.
+  /// What MANIFEST says besides the runs: see HistoryFormat.md.
   package struct Manifest: Sendable {
     package var byteCount: Int
     package var storeID: StoreID

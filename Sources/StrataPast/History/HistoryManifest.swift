@@ -22,7 +22,7 @@ struct ManifestRun: Equatable, Sendable {
   var erasures: UInt64
 }
 
-/// The contents of MANIFEST: see "History" in FORMAT.md.
+/// The contents of MANIFEST: see HistoryFormat.md.
 struct HistoryManifest: Equatable, Sendable {
   static let magic = Array("STRATAHM".utf8)
   static let headLength = 64

@@ -12,7 +12,7 @@ struct KeyPage {
   private let page: RunRecord
   private let keys: ByteCursor
   private let (part, index): (KeyDirectoryPart, Int)
-  /// Its keys at the end of the run, by their places in the page.
+  /// Its keys at the end of the run, by their indexes in the page.
   let lives: KeyLives
 
   /// - Parameter part: of the directory, with the page.
@@ -28,7 +28,7 @@ struct KeyPage {
     self.keys = cursor
   }
 
-  /// The place of the first key that is not less than another one, or of the end, and whether it is that key. O(keys of
+  /// The index of the first key that is not less than another one, or of the end, and whether it is that key. O(keys of
   /// the page before the key).
   func place(of key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> (place: Int, isFound: Bool) {
     let key = ByteRun(key)

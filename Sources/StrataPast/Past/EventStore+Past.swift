@@ -21,8 +21,8 @@ extension EventStore {
     try await withStates(at: points, folding, view: view) { $0 }
   }
 
-  /// What is made of the states, on the thread that reads them: a state of the past reads its pages when it is looked at,
-  /// so to count its sections or to compare two of them reads files.
+  /// The result of a function of the states, on the thread that reads them: a state of the past reads its pages when it
+  /// is looked at, so to count its sections or to compare two of them reads files.
   ///
   /// - Parameters:
   ///   - counter: counts where the states came from.

@@ -184,7 +184,7 @@ private final class RowWalk: @unchecked Sendable {
   /// The versions that the runs have, once they were looked for. Without runs, none after the end of the log.
   private var known: RunVersions?
   private var last: UInt64 = 0
-  /// The fold of what is before the runs, and of what is after them.
+  /// The fold of the events before the runs, and of those after them.
   private var front: Fold?
   private var rest: Fold?
   private var versions: [RunRow] = []

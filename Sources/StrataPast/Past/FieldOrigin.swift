@@ -8,7 +8,7 @@ public import StrataTables
 
 /// The event that gave a field of a row the value that it has.
 public struct FieldOrigin: Sendable, Equatable {
-  /// A field of the row itself, not of what is nested in it.
+  /// A field of the row itself, not of an object in it.
   public var name: String
   public var value: DocumentValue
   /// The event.

@@ -81,7 +81,7 @@ extension KeysAt {
     return (ranks, areAllFound)
   }
 
-  /// The ranks of the keys at some places of their order.
+  /// The ranks of the keys at some indexes of their order.
   private func counted(
     _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts?]
   ) throws(StatePage.Damage) -> [Rank] {

@@ -59,7 +59,7 @@ extension KeysAt {
   /// A key of a range with which a page begins, of any run, and that has as many keys before it as a rank says, or a few
   /// less, and few pages between it and the key of that rank; the range's own begin if there is none. Where pages have
   /// about equal numbers of keys that are there, a few looks find it: every other look is where the rank would be
-  /// then, and the others halve what is left.
+  /// then, and the others halve the rest.
   private func begin(
     before rank: Int, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>
   ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
@@ -79,7 +79,7 @@ extension KeysAt {
       }
       let isNear = rank - begin.rank < passedCountMax
       guard let (keys, pages) = widest, !isNear || pageCount > passedPageCountMax else { return begin }
-      // What is left after it was long because nothing had been looked at there.
+      // The rest after it was long because nothing had been looked at there.
       if isNear, !wasNear { (looksAtHalf, wasNear) = (false, true) }
       var middle = pages.lowerBound + pages.count / 2
       if !looksAtHalf, end.rank > begin.rank {
@@ -99,7 +99,7 @@ extension KeysAt {
   /// Lends the keys of a range, ascending, until the body returns false or the budget is spent. O(keys of the pages that
   /// have some).
   ///
-  /// - Parameter budget: nil if groups of which no key is there are left out, for which they are counted.
+  /// - Parameter budget: nil if groups without a key that is there are left out, for which they are counted.
   private func forEach(
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
@@ -164,8 +164,8 @@ private final class KeyPosition {
     cursor = KeyCursor(run.keys)
   }
 
-  /// Goes to the next key of the range. Pages of which no key is there are not read: of a million keys that come later, an
-  /// early state has few. False at the end.
+  /// Goes to the next key of the range. Pages without a key that is there are not read: of a million keys that come
+  /// later, an early state has few. False at the end.
   func next() throws(StatePage.Damage) -> Bool {
     if cursor.isAtEndOfPage {
       guard let (page, part) = try nextPage() else { return false }
@@ -223,7 +223,7 @@ private final class KeyPosition {
     }
   }
 
-  /// The next part of the directory, for the first run one of which a key is there, as far as that is known.
+  /// The next part of the directory; for the first run, the next one with a key that is there, as far as that is known.
   private func nextPart() throws(StatePage.Damage) -> Int {
     let directory = run.keys.directory
     let next = part.map { $0.index + 1 } ?? directory.part(of: low) ?? 0

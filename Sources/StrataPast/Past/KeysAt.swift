@@ -15,12 +15,12 @@ struct PastKey {
 /// are what they change. Safe to use from several threads.
 ///
 /// What each group of keys has is counted when somebody asks for a rank, in the run that has the event: it may have
-/// thousands of groups, and what is first in a list is found without them. The directories of runs that end before it say
-/// what was there at their end.
+/// thousands of groups, and the first keys of a list are found without them. The directories of runs that end before it
+/// say what was there at their end.
 final class KeysAt: Sendable {
   struct Part: Sendable {
     let keys: KeySet
-    /// Its place among the parts.
+    /// Its index among the parts.
     let index: Int
     /// Whether no run that the state is read from is before it: what it does not count is not there.
     let isFirst: Bool
@@ -54,7 +54,7 @@ final class KeysAt: Sendable {
     try self.init(parts, at: sequence, limits, total: total)
   }
 
-  /// - Parameter parts: of which none is empty.
+  /// - Parameter parts: none is empty.
   init(
     _ parts: [Part], at sequence: UInt64, _ limits: RunLimits, total: Int? = nil
   ) throws(StatePage.Damage) {
@@ -221,7 +221,7 @@ final class KeysAt: Sendable {
       let count = min(partCount, pages.count)
       for index in 0..<count {
         let even = pages.lowerBound + pages.count * index / count
-        // Few parts of the directory are read for it, and what is between two cuts hardly changes.
+        // Few parts of the directory are read for it, and the number of keys between two cuts hardly changes.
         let page = part.keys.page(near: even, within: pages.count / count / 8, of: pages)
         candidates.append((try part.keys.first(page), Double(pages.count) / Double(count)))
       }

@@ -27,7 +27,7 @@ package struct PastCounts: Sendable, Equatable {
   }
 }
 
-/// Counts what is done for states of the past: while they are made, and later, when a page of one is looked at that its
+/// Counts the work for states of the past: while they are made, and later, when a page of one is looked at that its
 /// history has lost.
 package final class PastCounter: Sendable {
   private let sum = Lock(PastCounts())

@@ -6,8 +6,8 @@ internal import StrataLog
 internal import StrataTables
 internal import Synchronization
 
-/// Counts what states of the past of one store have in memory only, and moves what is beyond a bound to files without a
-/// name, from which it is read again through the cache of the store.
+/// Counts the pages that states of the past of one store have in memory only, and moves those beyond a bound to files
+/// without a name, from which it is read again through the cache of the store.
 ///
 /// That are the pages which events changed that were folded for such a state, the lists that were built for it, and what
 /// scrubbers keep. What comes from saved states or from runs is not counted: it is in the cache, which has a bound of its
@@ -57,7 +57,7 @@ final class PastMemory: StoreAttachment, Sendable {
   /// A part of the bound that work which goes on may take before it is looked at.
   var step: Int { max(limit / 16, 1 << 16) }
 
-  /// Counts what is kept elsewhere, and names the trees of one fold.
+  /// Counts the bytes that are kept elsewhere, and names the trees of one fold.
   func share() -> PastShare {
     state.withLock { state in
       state.shareCount += 1
@@ -89,7 +89,7 @@ final class PastMemory: StoreAttachment, Sendable {
 
   /// Counts what only a tree has that is counted nowhere else from now on, for as long as something holds the tree.
   ///
-  /// - Parameter index: its place among the trees of its state.
+  /// - Parameter index: its index among the trees of its state.
   func count(_ tree: Tree, bytes: Int, of share: PastShare, _ index: Int) {
     guard let root = tree.root else { return }
     let line = PastTrees.Line(fold: share.number, table: "", index: index)
@@ -188,7 +188,8 @@ final class PastShare: Sendable {
 extension PastMemory: DerivedFileUser {
   var derivedFolder: String { log.layout.states }
 
-  /// Closes the files, as those of a saved state are: see `Checkpoints`. What is needed of them is folded again.
+  /// Closes the files, as those of a saved state are: see `Checkpoints`. Pages that are needed of them are folded
+  /// again.
   func giveWay(isErasing: Bool) {
     if !isErasing { for lineage in lineages { lineage.giveWay() } }
   }

@@ -1,4 +1,4 @@
-// The one way to the states of the past: whatever has them best, and a replay of what is left.
+// The one way to the states of the past: the source that costs least, and a replay of the events after it.
 
 internal import StrataBase
 package import StrataEvents
@@ -16,7 +16,7 @@ package import StrataTables
 /// - Runs that cannot be read are no error: they are left out, and the choice is made again.
 package final class PastReader: @unchecked Sendable {
   // Sendable so that it can move from one thread to another between two slices.
-  /// A state, and what is to be known to go on from it.
+  /// A state, and the facts that are needed to go on from it.
   struct State {
     var tables: TableSet
     /// The head of the log before its events were folded.
@@ -34,7 +34,7 @@ package final class PastReader: @unchecked Sendable {
   private let tracksChain: Bool
   private let counter: PastCounter
   private let memory: PastMemory
-  /// Counts what is kept elsewhere, or was read from runs for a state that is still to be completed.
+  /// Counts bytes that are kept elsewhere, or were read from runs for a state that is still to be completed.
   let share: PastShare
   /// The bytes of the states that the caller keeps; nil for a caller that keeps none.
   var keptBytes: Int?
@@ -44,7 +44,7 @@ package final class PastReader: @unchecked Sendable {
   private var pace: PastPace?
   /// The runs, once they are looked for.
   private var runs: RunPast?
-  /// What is being made from the runs, and the head of the state that it is made from.
+  /// The state that is being made from the runs, and the head of the one that it is made from.
   private var making: (sequence: UInt64, head: UInt64, isUnread: Bool)?
   /// The state on disk, until the fold has begun with the one that costs least.
   private var saved: State?
@@ -148,8 +148,8 @@ extension PastReader {
     }
   }
 
-  /// What there is besides the runs. A state that was saved may be as new as their end, or newer; its pages are read when
-  /// they are needed.
+  /// The states that are known besides the runs. One that was saved may be as new as their end, or newer; its pages are
+  /// read when they are needed.
   private func known(
     toward sequence: UInt64, _ kept: [State], _ runs: RunPast
   ) throws(StoreError) -> [State] {

@@ -57,7 +57,7 @@ extension PastRows {
     guard ids.count > 2, let first = ids.first else { return }
     let start = MonotonicTime.now()
     guard first.withUnsafeBytes({ row($0) }) != nil, start.elapsed >= waitMin else { return }
-    // What is damaged is found by what reads it.
+    // Damage is found by the read that meets it.
     try? RunRows(set, at: sequence, areThere: true).willRead(
       ids.dropFirst().map { id in id.withUnsafeBytes { RunKey.make(number, $0) } })
   }

@@ -1,4 +1,4 @@
-// The tables of a past state with a kept list, of which nothing is read before somebody looks into it.
+// The tables of a past state with a kept list. Nothing of them is read before somebody looks into it.
 
 internal import StrataBase
 internal import StrataLog

@@ -1,4 +1,4 @@
-// A tree of a past state, of which no page is made before somebody looks into it.
+// A tree of a past state. No page of it is made before somebody looks into it.
 
 internal import StrataBase
 internal import StrataLog

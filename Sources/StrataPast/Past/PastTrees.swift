@@ -13,7 +13,7 @@ struct PastTrees {
   struct Line: Hashable {
     var fold: Int
     var table: String
-    /// The place among the trees of the table.
+    /// The index among the trees of the table.
     var index: Int
   }
 

@@ -2,8 +2,8 @@
 
 internal import StrataTables
 
-/// What the ways to a state cost, as the number of events that are replayed in the same time. `stratabench past` prints
-/// what they take.
+/// The costs of the ways to a state, as the number of events that are replayed in the same time. `stratabench past`
+/// prints what they take.
 package struct PastCosts: Sendable {
   /// A row that differs: it is looked up in the runs, and changed in the tables and their views.
   package var change = 3.5
@@ -11,8 +11,8 @@ package struct PastCosts: Sendable {
   package var version = 0.05
   /// A row that is put into the tables and views of a whole state, and compared with the row of another one.
   package var row = 1.3
-  /// A state of which only what is looked at is read. It takes as long as many more events, but each event that is folded
-  /// into such a state reads the pages that it changes.
+  /// A state whose rows are read when they are looked at. It takes as long as many more events, but each event that is
+  /// folded into such a state reads the pages that it changes.
   package var unread = 32.0
   /// An event that is replayed although the runs have what it changed.
   package var repeated = 1.0
@@ -20,7 +20,7 @@ package struct PastCosts: Sendable {
   package init() {}
 
   /// The costs of a read that is not followed by others nearby. It replays no event that the runs have, however few there
-  /// are, so that nothing of the log is read for it, and so that states of which nothing was read yet are compared by what
+  /// are, so that nothing of the log is read for it, and so that unread states are compared by what
   /// the runs say of them.
   static let ofRead: PastCosts = {
     var costs = PastCosts()
@@ -52,7 +52,7 @@ struct PastWays {
     var head: UInt64
   }
 
-  /// What the runs of a history are.
+  /// The bounds and sizes of the runs of a history.
   struct Runs {
     /// They answer about every sequence after this one,
     var begin: UInt64
@@ -75,7 +75,7 @@ struct PastWays {
     case beginning
     /// The known state with an index.
     case known(Int)
-    /// Tables of which nothing is read before somebody looks.
+    /// Tables whose rows are read when somebody looks at them.
     case unread
     /// Tables that are built from all of their rows.
     case whole
@@ -113,7 +113,7 @@ struct PastWays {
     }
     guard let runs, let target else { return best.source }
     let rest = replay(from: target)
-    // To build or to change trees that are not there reads more than what is looked at.
+    // To build or to change trees that are not there reads more than one look at the list.
     if runs.hasKeys {
       offer(.unread, costs.unread + rest)
       return best.source
@@ -137,7 +137,7 @@ struct PastWays {
     }
   }
 
-  /// What it costs to fold the events after one.
+  /// The cost of folding the events after one.
   private func replay(from begin: UInt64) -> Double {
     let events = Double(sequence - min(begin, sequence))
     guard let runs, let target, begin < target else { return events }

@@ -29,7 +29,7 @@ final class RunPast {
 
   /// - Parameters:
   ///   - view: a list that states are wanted with. If it is kept, so are its keys from now on.
-  ///   - counter: counts what is folded for pages of states that the runs turn out to have lost.
+  ///   - counter: counts the events that are folded for pages of states that the runs turn out to have lost.
   init(
     _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil,
     _ counter: PastCounter = PastCounter()

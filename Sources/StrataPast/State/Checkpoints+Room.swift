@@ -20,7 +20,7 @@ extension Checkpoints: DerivedFileUser {
       lineage.giveWay()
     }
     state.withLock { state in
-      // What is being written has ended, or ends without a name.
+      // A state that was being written has ended, or ends without a name.
       if !state.isWriting { state.current = nil }
       state.gaveWay = state.gaveWay || state.saved != nil
       state.saved = nil

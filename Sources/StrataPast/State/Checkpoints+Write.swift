@@ -71,7 +71,7 @@ extension Checkpoints {
     return saved == tables.sequence && lacksView(of: tables, known)
   }
 
-  /// The views that a state saves, without those of which another one has the name.
+  /// The views that a state saves: of several with one name, only one.
   private static func keptViews(of tables: TableSet) -> Set<TableView> {
     var views: Set<TableView> = []
     for table in tables.tables where table.isWritten {
@@ -188,7 +188,7 @@ private struct LiveTrees {
   /// The trees, once they are on disk.
   private(set) var saved = SavedTrees()
   private let before: SavedTrees
-  /// What is on disk of each tree, in the order in which trees are written.
+  /// The pages of each tree that are on disk, in the order in which trees are written.
   private var live: [SavedTrees.Key: PageUsage] = [:]
   private let damaged: Set<UInt32>
   private let forgotten: Set<Checkpoints.TableView>
@@ -285,7 +285,7 @@ extension Table {
     }
   }
 
-  /// The trees of which a state holds every page.
+  /// The trees whose pages a state holds all.
   fileprivate var savedTrees: [(part: SavedTrees.Part, tree: Tree)] {
     var trees: [(part: SavedTrees.Part, tree: Tree)] = [(.rows, rows), (.problems, problems)]
     for view in keptViews {

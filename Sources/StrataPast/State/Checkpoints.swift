@@ -110,7 +110,7 @@ final class Checkpoints: Sendable {
   }
 
   /// An object that reads the same states for a second fold. It has files of its own open, which give way as the others
-  /// do, and the two share the cache and what is known of damaged pages.
+  /// do, and the two share the cache and the list of damaged pages.
   init(beside other: Checkpoints) {
     (log, folding, name, fingerprint) = (other.log, other.folding, other.name, other.fingerprint)
     (files, cache, faultsFound) = (other.files, other.cache, other.faultsFound)

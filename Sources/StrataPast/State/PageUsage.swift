@@ -52,7 +52,7 @@ struct PageUsage: Equatable, Sendable {
 extension PageUsage {
   /// The bytes of all pages of a tree that are on disk. O(pages); reads the inner pages that are not in memory.
   ///
-  /// - Parameter written: what is being written of the tree: stubs do not know new places yet.
+  /// - Parameter written: the pages of the tree that are being written: stubs do not know new places yet.
   init(all tree: Tree, _ written: WrittenPages = WrittenPages()) throws(PageLoss) {
     guard let root = tree.root else { return }
     defer { withExtendedLifetime(root) {} }

@@ -1,4 +1,4 @@
-// What is saved of a store's projections, of whatever program.
+// The saved states of a store's projections, of whatever program.
 
 internal import StrataBase
 package import StrataLog

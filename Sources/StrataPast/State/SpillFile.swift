@@ -17,7 +17,7 @@ final class SpillFile {
   private let makeFile: () throws(StoreError) -> any File
   fileprivate let write:
     (_ file: any File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64) throws(StoreError) -> Void
-  /// The states of which it has leaves.
+  /// The states whose leaves it has.
   let lineage = StateLineage()
   private var reader: StateReader?
   private let faults = Lock(StateFaults())
@@ -168,7 +168,7 @@ final class SpillWriter {
       length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
   }
 
-  /// Writes what is in the buffer. If that fails, its leaves stay where they are.
+  /// Writes the buffer. If that fails, its leaves stay where they are.
   func flush() throws(StoreError) {
     guard !buffer.bytes.isEmpty else { return }
     if staysOpen { owner.lineage.staysOpen() }

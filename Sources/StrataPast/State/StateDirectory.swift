@@ -4,21 +4,21 @@ internal import StrataBase
 internal import StrataLog
 internal import StrataTables
 
-/// The keys and values of the directory: see "States" in FORMAT.md.
+/// The keys and values of the directory: see StateFormat.md.
 enum StateDirectory {
   static let pageSize = 4096
 
   /// What a key of the directory is about: the first byte, then a number of four big-endian bytes.
   enum Kind: UInt8 {
-    /// A failure of the projection, by its place in the list.
+    /// A failure of the projection, by its index in the list.
     case failure = 0x66
     /// The number of all failures.
     case failureCount = 0x6E
     /// A page file that holds pages of this state.
     case pageFile = 0x70
-    /// A table, by its place in the order of tables.
+    /// A table, by its index in the order of tables.
     case table = 0x74
-    /// A saved view, by its place in the list of views.
+    /// A saved view, by its index in the list of views.
     case view = 0x76
   }
 
@@ -36,7 +36,7 @@ enum StateDirectory {
 /// A state as the directory names it.
 struct StateEntries {
   struct View {
-    /// The place of its table.
+    /// The index of its table.
     var table: UInt32
     var kept: KeptView
     var roots: ViewOnDisk.Roots

@@ -131,7 +131,7 @@ struct StateFiles: Sendable {
     }
   }
 
-  /// STATE, open for writing. If the file is removed afterwards, as an erasure does, what is written has no name.
+  /// STATE, open for writing. If the file is removed afterwards, as an erasure does, the state has no name.
   func openState() throws(StoreError) -> any File {
     try fileSystem.open("\(folder)/\(StoreLayout.stateFile)", .create)
   }

@@ -22,7 +22,7 @@ struct StateUsage {
   }
 
   /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay. Rows that several
-  /// views were made of count once. Rows of which some pages are in another tree, too, count twice: see `plan`.
+  /// views were made of count once. Pages that another tree has, too, count twice: see `plan`.
   mutating func add(_ view: ViewOnDisk) {
     for tree in view.roots.view.values { trees.add(tree.usage) }
     pinned.formUnion(view.pageFiles)
@@ -49,8 +49,10 @@ struct StateGarbage {
   /// The number of page files above which small ones are copied into one.
   private static let fileCountMax = 64
 
-  /// Files without a live page go; of those that are less than half alive what lives is copied, once there is more
-  /// garbage than life; a file that somebody removed has to be written again, and so has one with a damaged page.
+  /// Files without a live page go. Of those that are less than half alive what lives is copied, together with the pages
+  /// above it, once all files together are longer than twice what is alive and `garbageMax`. Otherwise the same is done
+  /// with those below 8 MiB, an eighth of what a file may have, once there are more than `fileCountMax`. No file counts as
+  /// more alive than it is long. A file that somebody removed has to be written again, and so has one with a damaged page.
   ///
   /// - Parameters:
   ///   - known: the files that the last state named.

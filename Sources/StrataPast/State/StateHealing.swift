@@ -20,7 +20,7 @@ struct StateFaults: Sendable, Equatable {
 }
 
 /// Folds the log again up to the sequence of a saved state: once, when the first page of it cannot be read. Safe to use
-/// from several threads, of which one at a time makes pages while the others wait.
+/// from several threads; one at a time makes pages while the others wait.
 ///
 /// If the log cannot be read either, or has another content than when the state was saved, no answer would be right, and
 /// `PageLoss` is thrown: what writes states gives up, and a read, which cannot refuse, ends the process with a message.

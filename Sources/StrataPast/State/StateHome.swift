@@ -101,7 +101,7 @@ extension Checkpoints {
     if log.isReadOnly { try log.checkOpen() } else { try log.checkWrites() }
   }
 
-  /// Throws `full` if the log needs the room of what is being written.
+  /// Throws `full` if the log needs the room of the state that is being written.
   ///
   /// - Parameter removalCount: how often files had been removed when the first one was opened.
   func checkRoom(since removalCount: Int) throws(StoreError) {

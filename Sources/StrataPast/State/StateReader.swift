@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataLog
 internal import StrataTables
 
-/// States of one folder, of which each was written by adding to the one before it. A page file of one is the same file
+/// States of one folder, each written by adding to the one before it. A page file of one is the same file
 /// in each of them.
 final class StateLineage: Sendable {
   private struct Entry {
@@ -45,7 +45,8 @@ final class StateLineage: Sendable {
 
   var givesWay: Bool { mayGiveWay.withLock { $0 } }
 
-  /// Closes the files of all states, so that the disk has their room. What is read from them later is folded again.
+  /// Closes the files of all states, so that the disk has their room. Pages that are read from them later are folded
+  /// again.
   func giveWay() {
     guard givesWay else { return }
     // Before they are closed: an erasure that begins now must know.
@@ -54,7 +55,7 @@ final class StateLineage: Sendable {
     for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
   }
 
-  /// From now on, the files give way to nothing: the log will not have what is in them.
+  /// From now on, the files give way to nothing: the log will not have their contents.
   func staysOpen() { mayGiveWay.withLock { $0 = false } }
 
   /// What has given way is folded for those that still hold it, and what has not stays open from now on.
@@ -112,7 +113,7 @@ final class StateReader: Sendable {
     }
   }
 
-  /// The tree with a root, of which only the root is read. The other pages are read when they are first looked into,
+  /// The tree with a root. Only the root is read. The other pages are read when they are first looked into,
   /// and checked as the root is. O(1).
   ///
   /// - Parameter healing: what makes pages that cannot be read.
@@ -131,7 +132,7 @@ final class StateReader: Sendable {
     StateTreeReader(self, pageSize: tree.pageSize, healing: healing, isValid).source
   }
 
-  /// The tree with a root, of which every page is read. O(bytes).
+  /// The tree with a root. Every page is read. O(bytes).
   func wholeTree(
     _ root: StateTreeRoot, pageSize: Int, _ isValid: @escaping EntryCheck
   ) throws(StatePage.Damage) -> Tree {

@@ -4,7 +4,7 @@ internal import StrataBase
 internal import StrataLog
 internal import StrataTables
 
-/// One slot of STATE: see "States" in FORMAT.md.
+/// One slot of STATE: see StateFormat.md.
 struct StateSlot: Equatable {
   static let length = 512
   static let offsets = [0, 4096]

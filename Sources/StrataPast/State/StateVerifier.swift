@@ -1,4 +1,4 @@
-// Compares what is saved of projections with the log.
+// Compares the saved states of projections with the log.
 
 internal import StrataBase
 package import StrataLog
@@ -71,7 +71,7 @@ package struct StateVerifier {
       first: sequence &+ 1, last: sequence, what: damage.what)
   }
 
-  /// What is wrong with a state; nil if nothing is.
+  /// The damage to a state; nil if there is none.
   private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> StatePage.Damage? {
     let mark = log.mark
     guard slot.storeID == log.storeID else { return .init("the state is of another store") }

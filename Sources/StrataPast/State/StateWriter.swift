@@ -11,11 +11,11 @@ internal import StrataTables
 /// The trees must be held until the writer is done. A page that is on disk is only read; so other threads may read the
 /// trees meanwhile, and change other trees that share their pages.
 struct StateWriter: ~Copyable {
-  /// Bytes after which a page file is followed by another one: what is alive in an old file is copied from time to time.
+  /// Bytes after which a page file is followed by another one: live pages of an old file are copied from time to time.
   static let fileLengthMax: UInt64 = 64 << 20
 
   private let files: StateFiles
-  /// Page files that are to be given up: what is alive in them is written again.
+  /// Page files that are to be given up: their live pages are written again.
   private let condemned: Set<UInt32>
   /// Every file that is begun has a greater number.
   private let least: UInt32

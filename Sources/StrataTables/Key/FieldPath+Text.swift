@@ -132,7 +132,7 @@ extension FieldPath: CustomStringConvertible {
 
 /// The error for text that is not a field path.
 public struct FieldPathError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The mistake.
   public let message: String
   /// The text, empty if it is too long.
   package let text: String

@@ -7,10 +7,10 @@ package struct RowProblem: Error, Sendable, Hashable {
 }
 
 extension RowProblem {
-  /// What is said of a row that is shown begins with this, and nothing else does.
+  /// The report of a row that is shown begins with this, and no other report does.
   private static let shownPrefix = "it is shown, but "
 
-  /// What is said of a row whose key was shortened.
+  /// The report of a row whose key was shortened.
   static func shortened(section: Bool, sort lengthMax: Int?) -> RowProblem {
     var parts: [String] = []
     if section {

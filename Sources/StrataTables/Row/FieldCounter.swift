@@ -11,7 +11,7 @@ package struct FieldCounter {
   /// How many fields are distinguished, and how many values of each are candidates.
   static let fieldCountMax = 1_000
   static let candidateCountMax = 1_000
-  /// The longest value that is counted, in bytes of CBOR. Longer ones are texts, of which few are equal.
+  /// The longest value that is counted, in bytes of CBOR. Longer ones are texts, and few of them are equal.
   static let valueLengthMax = 256
 
   /// A field, and the fields inside it. The root represents the rows themselves.
@@ -87,7 +87,7 @@ package struct FieldCounter {
 
   /// The node of a field, nil if there are too many.
   ///
-  /// - Parameter hint: the place among the children where it is likely to be.
+  /// - Parameter hint: the index among the children at which it is likely to be.
   private mutating func child(_ name: UnsafeRawBufferPointer, of parent: Int, _ hint: inout Int) -> Int? {
     let children = nodes[parent].children
     for step in children.indices {

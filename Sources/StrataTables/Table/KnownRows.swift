@@ -1,4 +1,4 @@
-// What is known of a table's rows apart from their tree.
+// A table's rows as they are known apart from their tree.
 
 internal import StrataBase
 

@@ -1,4 +1,4 @@
-// A walk over the rows of a table, for what is compared with them row by row.
+// A walk over the rows of a table, for a comparison row by row.
 
 /// The rows of a table in ascending order of their ids' bytes, one after another. The scan holds the rows as they were
 /// when it was made.

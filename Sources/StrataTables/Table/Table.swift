@@ -221,7 +221,7 @@ package struct Table: Sendable {
 }
 
 extension Table {
-  /// What is known of a row that is put into the table.
+  /// How a row that is put into the table relates to the one that it has.
   package enum Putting {
     /// If its document is the one that the table has, nothing changes, unless touches are recorded.
     case ifOther

@@ -63,7 +63,7 @@ struct PageFlags: OptionSet, Sendable {
   static let stub = PageFlags(rawValue: 2)
 }
 
-/// Where a page is in the page files of a state: see FORMAT.md.
+/// Where a page is in the page files of a state: see StateFormat.md.
 ///
 /// A page's own place is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
 /// the owner of the page when it changes the page. Both never happen at the same time, because a page that a held tree

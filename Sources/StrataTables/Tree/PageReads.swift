@@ -1,4 +1,4 @@
-// Keeping what is read from being freed by the cache of pages.
+// Keeping pages that are being read from being freed by the cache.
 
 internal import CStrata
 

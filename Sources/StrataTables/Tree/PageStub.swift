@@ -2,7 +2,7 @@
 
 internal import CStrata
 
-/// What a stub holds after its place. The bounds follow, `low` first.
+/// The fields of a stub after its place. The bounds follow, `low` first.
 ///
 /// A stub is where its page would be, in the slots of inner pages or as the root, and stays there: inner pages are
 /// shared by trees and by threads. The first thread that looks into the child reads it, and sets `loaded`; if two
@@ -84,7 +84,7 @@ package struct StubRef: Equatable {
   ///
   /// - Parameter own: the stub's own place.
   fileprivate func target(_ own: StoredPlace) -> (place: StoredPlace, source: PageSource) {
-    // What is replaced meanwhile is not released before the read ends.
+    // A page that is replaced meanwhile is not released before the read ends.
     let reads = PageReads()
     defer { withExtendedLifetime(reads) {} }
     while true {
@@ -203,7 +203,7 @@ extension PageRef {
     if isLeaf { page.place.pointee = .none }
     let (isFirst, used) = stub.take(page)
     stub.mark()
-    // Inner pages are not dropped: what is below them is found through them.
+    // Inner pages are not dropped: the pages below them are found through them.
     if isFirst, height == 0 { source.cache.add(stub) }
     return used
   }

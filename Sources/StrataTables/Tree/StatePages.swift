@@ -3,13 +3,13 @@
 package import StrataBase
 package import StrataLog
 
-/// The bytes of one page, and of the record that holds them: see "States" in FORMAT.md.
+/// The bytes of one page, and of the record that holds them: see StateFormat.md.
 package enum StatePage {
   /// Checksum, raw length, flags.
   package static let headLength = 12
   static let compressedFlag: UInt32 = 1
 
-  /// What is wrong with a record.
+  /// The damage to a record.
   package struct Damage: Error {
     package var what: String
     /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.

@@ -60,7 +60,7 @@ extension Tree {
 }
 
 extension PageRef {
-  /// Whether a child of an inner page is in memory only, and only this page has it. What is below a stub was never
+  /// Whether a child of an inner page is in memory only, and only this page has it. A page below a stub was never
   /// changed.
   private func isOwn(_ index: Int) -> Bool { !link(index).isStub && PageRef.isUnique(children + index) }
 
@@ -93,7 +93,7 @@ extension PageRef {
       guard isStub, lineages.contains(where: { storedLength(in: $0) > 0 }) else { return }
       return try body(self)
     }
-    // Inner pages stay in memory, and what is below one that was never read was never changed.
+    // Inner pages stay in memory, and the pages below one that was never read were never changed.
     guard let page = loadedPage else { return }
     for index in 0..<page.count { try page.link(index).forEachStoredLeaf(in: lineages, body) }
   }

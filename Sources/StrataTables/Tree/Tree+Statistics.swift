@@ -10,13 +10,13 @@ package struct TreeStatistics: Sendable {
   package var entries = 0
   /// The bytes of all pages, including what the runtime puts before them, without the overhead of the allocator.
   package var bytesAllocated = 0
-  /// The bytes of all leaves, of which `leafBytesUsed` are in use.
+  /// The bytes of all leaves; `leafBytesUsed` of them are in use.
   package var leafBytesAllocated = 0
   package var leafBytesUsed = 0
   /// The number of inner pages above a leaf, in the highest tree.
   package var height = 0
 
-  /// Pages that are on disk and were not read yet. Nothing else counts what is in them or below them.
+  /// Pages that are on disk and were not read yet. Nothing else counts their entries or the pages below them.
   package var unreadPages = 0
 
   package var pages: Int { leaves + innerPages }

@@ -3,7 +3,7 @@
 extension TreeEdit {
   /// Changes the key that was found under a page: removes it if `isRemoving`, otherwise sets it.
   mutating func change(_ page: PageRef, isOwned: Bool, isRemoving: Bool) -> EditOutcome {
-    // What is on disk is the page before the change.
+    // The page on disk is the one before the change.
     if isOwned { page.place.pointee = .none }
     if page.isLeaf {
       if page != leaf { place = page.find(key) }

@@ -1,4 +1,4 @@
-// What is known of a view's items apart from their tree.
+// A view's items as they are known apart from their tree.
 
 internal import StrataBase
 
@@ -63,7 +63,7 @@ package struct CopiedItems {
 }
 
 extension View {
-  /// What is known of the items, if they are as they were when the view was made.
+  /// The items as runs have them, if they are as they were when the view was made.
   var knownItems: (any CountedItems)? {
     guard let past, past.tree.isIdentical(to: items) else { return nil }
     return past

@@ -46,7 +46,7 @@ package protocol SavedView: AnyObject, Sendable {
 
 /// The trees of a view.
 package struct ViewTrees: Sendable {
-  /// One of the trees, by its place among them on disk.
+  /// One of the trees, by its number on disk.
   package enum Kind: Int, CaseIterable, Sendable {
     case items, sections, order, labels, values, problems, marks, drifts, keys
   }
@@ -96,7 +96,7 @@ extension View {
     return trees
   }
 
-  /// Lends each tree of which a page is read when it is looked into.
+  /// Lends each tree whose pages are read when they are looked into.
   mutating func forEachTree<Failure: Error>(
     _ body: (inout Tree, ViewTrees.Kind) throws(Failure) -> Void
   ) throws(Failure) {

@@ -15,7 +15,7 @@ package struct PlacedKey: Sendable {
   package private(set) var isShown = false
   /// Why the row is not shown although it should be.
   package private(set) var problem: RowProblem?
-  /// What is to be said of a row that is shown: that its key is too long, and was shortened.
+  /// The report of a row that is shown: that its key is too long, and was shortened.
   package private(set) var remark: RowProblem?
 
   /// What a list reports of the row.

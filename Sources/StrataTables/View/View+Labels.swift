@@ -69,7 +69,7 @@ extension View {
     return a.order(b) < 0
   }
 
-  /// A label for a section at index `place` in the order; nil if its neighbours leave no room.
+  /// A label for a section at the index `place` of the order; nil if its neighbours leave no room.
   private func label(at place: Int) -> Label? {
     let before = place > 0 ? label(ofSectionAt: place - 1) : nil
     let after = place < order.count ? label(ofSectionAt: place) : nil

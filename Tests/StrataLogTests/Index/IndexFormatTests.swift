@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataLog
 
-/// A file of version 3, made from the description in FORMAT.md by a program that shares no code with this one.
+/// A file of version 3, made from the description in IndexFormat.md by a program that shares no code with this one.
 @Suite struct IndexFormatTests {
   private static let identity = IndexIdentity(
     store: Bytes(0..<16).withUnsafeBytes { StoreID(at: $0.baseAddress!) },

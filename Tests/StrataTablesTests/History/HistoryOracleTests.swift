@@ -1,4 +1,4 @@
-// A second reader, written from FORMAT.md alone and in another language, judges what histories hold.
+// A second reader, written from FORMAT.md and HistoryFormat.md alone and in another language, judges what histories hold.
 
 import Foundation
 internal import StrataBase

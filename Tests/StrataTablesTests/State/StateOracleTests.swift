@@ -1,4 +1,4 @@
-// A second reader, written from FORMAT.md alone and in another language, judges what states hold.
+// A second reader, written from FORMAT.md and StateFormat.md alone and in another language, judges what states hold.
 
 import Foundation
 internal import StrataBase
