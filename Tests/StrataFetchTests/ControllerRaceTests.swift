@@ -5,7 +5,7 @@ internal import Foundation
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
-internal import StrataPast
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

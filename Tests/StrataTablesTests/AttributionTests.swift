@@ -3,6 +3,7 @@
 import StrataDocuments
 import StrataEvents
 import StrataLog
+@testable internal import StrataPast
 import StrataTables
 import Testing
 

@@ -1,6 +1,7 @@
 // Projections that an application defines, over several tables.
 
 internal import StrataEvents
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataSimulation
 internal import Testing

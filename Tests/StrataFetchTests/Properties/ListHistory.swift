@@ -2,7 +2,7 @@
 
 internal import StrataDocuments
 internal import StrataEvents
-internal import StrataPast
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 

@@ -7,7 +7,7 @@ internal import StrataEvents
 internal import StrataLog
 @testable internal import StrataViews
 @testable internal import StrataFetch
-internal import StrataPast
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -3,7 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
-internal import StrataPast
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

@@ -2,6 +2,7 @@
 
 internal import StrataEvents
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataSimulation
 internal import Testing

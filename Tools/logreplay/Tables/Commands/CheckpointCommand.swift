@@ -7,6 +7,7 @@ internal import LogreplayShell
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 package struct CheckpointCommand: BlockingCommand {

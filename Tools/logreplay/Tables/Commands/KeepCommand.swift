@@ -9,6 +9,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 package struct KeepCommand: BlockingCommand {

@@ -5,6 +5,7 @@ internal import LogreplayEvents
 internal import LogreplayShell
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataReplica
 internal import StrataTables
 

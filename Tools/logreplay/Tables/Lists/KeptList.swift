@@ -7,6 +7,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// A kept list that cannot be shown, since its filter is not taken.

@@ -3,6 +3,7 @@
 internal import LogreplayShell
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// The erasure of events that made versions of a row.

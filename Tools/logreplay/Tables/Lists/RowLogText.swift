@@ -4,6 +4,7 @@ internal import LogreplayEvents
 internal import LogreplayShell
 internal import StrataDocuments
 internal import StrataEvents
+internal import StrataPast
 internal import StrataTables
 
 /// Writes the versions of a row. Without changes they are written as `log` writes their events.

@@ -3,6 +3,7 @@
 internal import LogreplayShell
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 /// Finds tables: those of the saved state, and those in the streams of later events, which are not folded. Blocks.
