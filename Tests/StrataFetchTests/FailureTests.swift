@@ -5,6 +5,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

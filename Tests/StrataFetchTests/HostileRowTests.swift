@@ -6,6 +6,7 @@ internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

@@ -4,6 +4,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

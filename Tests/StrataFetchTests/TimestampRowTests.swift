@@ -5,6 +5,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataSimulation
 internal import Testing

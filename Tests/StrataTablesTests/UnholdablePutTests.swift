@@ -3,6 +3,7 @@
 internal import StrataDocuments
 internal import StrataEvents
 internal import StrataLog
+@testable internal import StrataPast
 @testable internal import StrataTables
 internal import StrataSimulation
 internal import Testing

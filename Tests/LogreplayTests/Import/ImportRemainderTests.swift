@@ -3,6 +3,7 @@
 import Foundation
 import StrataBase
 import StrataEvents
+@testable import StrataPast
 import Testing
 
 @testable import LogreplayEvents

@@ -4,6 +4,7 @@ import Foundation
 import StrataBase
 import StrataDocuments
 import StrataEvents
+@testable import StrataPast
 import Testing
 
 @testable import LogreplayEvents

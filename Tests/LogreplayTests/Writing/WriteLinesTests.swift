@@ -6,6 +6,7 @@ import StrataBase
 import StrataDocuments
 import StrataEvents
 import StrataLog
+@testable import StrataPast
 import StrataSimulation
 import Testing
 

@@ -5,6 +5,7 @@ internal import StrataBase
 @testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -4,6 +4,7 @@
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

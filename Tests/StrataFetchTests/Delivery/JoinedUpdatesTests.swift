@@ -4,6 +4,7 @@ internal import StrataEvents
 @testable internal import StrataLists
 @testable internal import StrataFetch
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -4,6 +4,7 @@ internal import StrataDocuments
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataViews
 internal import Testing

@@ -3,6 +3,7 @@
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 @testable internal import StrataLists
+@testable internal import StrataPast
 @testable internal import StrataViews
 internal import StrataTables
 internal import StrataTesting

@@ -6,6 +6,7 @@ internal import StrataBase
 internal import StrataEvents
 @testable internal import StrataFetch
 @testable internal import StrataLists
+@testable internal import StrataPast
 @testable internal import StrataViews
 internal import StrataTables
 internal import Testing

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import StrataEvents
 @testable internal import StrataLists
+@testable internal import StrataPast
 @testable internal import StrataViews
 @testable internal import StrataFetch
 internal import StrataTables

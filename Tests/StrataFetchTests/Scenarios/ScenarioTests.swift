@@ -4,6 +4,7 @@ internal import Foundation
 internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -4,6 +4,7 @@ internal import StrataBase
 internal import StrataDocuments
 internal import StrataEvents
 @testable internal import StrataLists
+@testable internal import StrataPast
 @testable internal import StrataViews
 @testable internal import StrataFetch
 internal import StrataTables

@@ -5,6 +5,7 @@ internal import StrataEvents
 @testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 

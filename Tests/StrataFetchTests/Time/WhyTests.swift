@@ -6,6 +6,7 @@ internal import StrataEvents
 @testable internal import StrataLists
 internal import StrataLog
 @testable internal import StrataFetch
+@testable internal import StrataPast
 internal import StrataTables
 internal import StrataTesting
 internal import Testing

@@ -3,6 +3,7 @@
 internal import StrataBase
 internal import StrataEvents
 internal import StrataLog
+@testable internal import StrataPast
 @testable internal import StrataTables
 
 /// All that a state says.

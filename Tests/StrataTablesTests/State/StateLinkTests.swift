@@ -3,6 +3,7 @@
 import Foundation
 internal import StrataEvents
 internal import StrataLog
+@testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 
