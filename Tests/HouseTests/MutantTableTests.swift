@@ -22,10 +22,10 @@ import Testing
     "D8", "D9", "D10", "D11", "D12", "D13", "D14",
   ]
 
-  /// The sections of FORMAT.md that say what is refused, kept or promised, each of which has a mutant of its own.
+  /// The sections of FORMAT.md, and of the pages of derived formats, that say what is refused, kept or promised, each of which has a mutant of its own.
   private static let sections = [
     "Segment", "Kinds", "When a block is valid", "Chain", "FOOTER block", "HEAD",
-    "What a check reports", "Derived indexes", "Append ids", "Rewriting a segment", "Erasing",
+    "What a check reports", "Append ids", "Rewriting a segment", "Erasing",
     "Pages and trees", "Keys", "Preallocation", "Reading beside a writer", "Backups",
     "What a reader of objects checks", "Objects that are replaced", "Segments in a carrier",
     "Members in a carrier", "REPLICA",
@@ -58,7 +58,8 @@ import Testing
     let faults = try FaultTableTests.rows()
     let named = Set(faults.flatMap(\.mutants))
     let rules = try Repository.text("Sources/StrataFetch/StrataFetch.docc/Rules.md")
-    let format = try Repository.text("FORMAT.md")
+    let pages = ["FORMAT.md"] + Repository.files("Sources", endingIn: "Format.md")
+    let format = try pages.map(Repository.text).joined(separator: "\n")
     for mutant in try Self.mutants() {
       let protection = mutant.protection
       let isKnown: Bool
@@ -97,7 +98,7 @@ import Testing
     #expect(
       Self.withoutMutant.subtracting(missing) == [], "in the list of those without, though they have one")
     for section in Self.sections {
-      #expect(cited.contains("FORMAT \(section)"), "FORMAT.md, \(section), is without a mutant")
+      #expect(cited.contains("FORMAT \(section)"), "\(section) is without a mutant")
     }
   }
 

@@ -39,6 +39,8 @@ struct PendingRun {
   private var bytes: [UInt8] = []
   private var events: [(event: RunEvent, versions: Range<Int>)] = []
   private var tables: [UInt32: RunTable] = [:]
+  /// The table that was noted last.
+  private var lastTable: UInt32?
   private var listed: [ProjectionFailures.Failure] = []
   private(set) var counts = RunCounts()
 
@@ -60,6 +62,7 @@ struct PendingRun {
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptLengthMax)
     events.removeAll(keepingCapacity: true)
     tables.removeAll()
+    lastTable = nil
     listed.removeAll()
     counts = RunCounts()
   }
@@ -73,9 +76,11 @@ struct PendingRun {
   var isAtEndOfAppend: Bool { events.last?.event.endsAppend ?? false }
 
   /// Notes a table that the next changes are of.
-  mutating func note(_ table: RunTable) { tables[table.number] = table }
-
-  func knows(table: UInt32) -> Bool { tables[table] != nil }
+  mutating func note(_ table: RunTable) {
+    if lastTable == table.number { return }
+    tables[table.number] = table
+    lastTable = table.number
+  }
 
   /// Adds a change of the event that is ended next.
   mutating func add(

@@ -284,6 +284,12 @@ enum RunFailure: Error {
   ) throws(RunFailure) -> Result {
     do throws(StatePage.Damage) { return try body() } catch { throw RunFailure(error) }
   }
+
+  static func storing<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(RunFailure) -> Result {
+    do throws(StoreError) { return try body() } catch { throw RunFailure(error) }
+  }
 }
 
 /// The rows of several runs in the order of their keys.

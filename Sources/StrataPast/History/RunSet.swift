@@ -28,6 +28,11 @@ struct RunSet: Sendable {
     }
   }
 
+  /// No runs.
+  init(noneOf erasures: SegmentErasures, head: UInt64) {
+    (runs, tables, self.erasures, self.head) = ([], [], erasures, head)
+  }
+
   /// The runs answer about every sequence after this one,
   var begin: UInt64 { runs.first?.root.begin ?? 0 }
   /// up to this one.

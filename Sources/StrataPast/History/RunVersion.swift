@@ -23,6 +23,33 @@ struct RunVersion: Equatable, Sendable {
   var time: Int64
 }
 
+extension RunVersion {
+  /// Lends what a row is in the trees of a table. O(log n).
+  ///
+  /// - Parameter stamp: the event that has changed it, which trees do not say of a row without a document.
+  static func withVersion<Result>(
+    of id: UnsafeRawBufferPointer, _ rows: Tree, _ problems: Tree, at stamp: Stamp,
+    _ body: (RunVersion, UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    var version = RunVersion(kind: .problem, sequence: stamp.sequence, created: 0, time: stamp.time)
+    if problems.count > 0,
+      let result = problems.withValue(of: id, { problem in problem.map { body(version, $0) } })
+    {
+      return result
+    }
+    return rows.withValue(of: id) { value in
+      guard let value else {
+        version.kind = .gone
+        return body(version, UnsafeRawBufferPointer(start: nil, count: 0))
+      }
+      let row = StoredRow.view(id: id, value)
+      version = RunVersion(
+        kind: .document, sequence: row.revision, created: row.created, time: row.time)
+      return body(version, row.document)
+    }
+  }
+}
+
 /// The name of a row in a run: the number of its table, highest byte first, then the row's id.
 enum RunKey {
   static let tableLength = 4

@@ -150,19 +150,9 @@ struct SeenRow {
   /// The version that an event made; nil if it left the row as it was. O(log n).
   mutating func change(to table: Table, _ name: String, _ stamp: Stamp) -> RunRow? {
     var name = name
-    let new: RunRow = name.withUTF8 { id in
-      let id = UnsafeRawBufferPointer(id)
-      var version = RunVersion(kind: .gone, sequence: stamp.sequence, created: 0, time: stamp.time)
-      let problem = table.problems.withValue(of: id) { $0.map { Array($0) } }
-      if let problem {
-        version.kind = .problem
-        return RunRow(version: version, bytes: problem)
-      }
-      return table.withRow(id) { row in
-        guard let row else { return RunRow(version: version, bytes: []) }
-        version.kind = .document
-        (version.sequence, version.created, version.time) = (row.revision, row.created, row.time)
-        return RunRow(version: version, bytes: Array(row.document))
+    let new = name.withUTF8 { id in
+      RunVersion.withVersion(of: UnsafeRawBufferPointer(id), table.rows, table.problems, at: stamp) {
+        RunRow(version: $0, bytes: Array($1))
       }
     }
     let now = SeenRow(new)
@@ -226,7 +216,7 @@ private final class RowWalk: @unchecked Sendable {
   /// Folds on, and notes the versions. False if the slice ended first, or the walk begins again, because events were
   /// erased meanwhile.
   private func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice) throws(StoreError) -> Bool {
-    let run = try fold.runByEvent(through: last, slice) { _, stamp, _, state in
+    let run = try fold.runByEvent(through: last, slice) { stamp, _, _, state in
       if let new = seen.change(to: state[table], id, stamp) { versions.append(new) }
       return true
     }

@@ -318,25 +318,28 @@ package final class Fold {
 
   /// Folds events up to a sequence, and lends the state after each event.
   ///
-  /// - Parameter body: called after each event with its own time, and whether it ends its append. Once it returns
-  ///   false, nothing more is folded.
+  /// - Parameter body: called after each event with its own time, whether it ends its append, and the rows that it
+  ///   changed. Once it returns false, nothing more is folded.
   package func runByEvent(
     through last: UInt64, _ slice: TimeSlice? = nil,
     _ body: (
-      _ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool, _ state: borrowing TableSet
+      _ stamp: Stamp, _ endsAppend: Bool, _ rows: borrowing EventRows, _ state: borrowing TableSet
     ) -> Bool
   ) throws(StoreError) -> EventRun {
     defer { placeRows() }
     try begin()
+    scratch.rows.isOn = true
+    defer { scratch.rows.isOn = false }
     defer { blocks.pause() }
     var goesOn = true
     while !mustBeginAnew {
       guard goesOn, state.sequence < last, let cursor = try nextCursor(through: last) else { return .done }
       try apply(
         cursor, through: last, slice,
-        each: { event, stamp, endsAppend in
+        each: { stamp, endsAppend in
           placeRows()
-          goesOn = body(event, stamp, endsAppend, state)
+          goesOn = body(stamp, endsAppend, scratch.rows, state)
+          scratch.rows.removeAll()
           return goesOn
         })
       reached.set(state.sequence)
@@ -353,7 +356,7 @@ package final class Fold {
   ///   Once one of them returns false, nothing more is folded.
   private func apply(
     _ begun: BlockCursor, through last: UInt64, _ slice: TimeSlice?,
-    each: (_ event: borrowing EventView, _ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _, _ in true },
+    each: (_ stamp: Stamp, _ endsAppend: Bool) -> Bool = { _, _ in true },
     ended: () -> Bool = { true }
   ) throws(StoreError) {
     assert(pending == nil, "two blocks wait to be folded in")
@@ -390,7 +393,7 @@ package final class Fold {
           state.time = append.ownTime
           state.chain = chain(after: event, sequence, head, in: header)
           if sequence > headAtBegin, ErasureEvent.isNote(event) { mustBeginAnew = true }
-          if !each(event, stamp, sequence == end) { goesOn = false }
+          if !each(stamp, sequence == end) { goesOn = false }
           if scratch.bytesLeft < 0 { goesOn = false }
           if let slice, slice.isOver { goesOn = false }
         }

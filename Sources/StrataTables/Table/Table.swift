@@ -256,6 +256,7 @@ extension Table {
         id, stored, in: &rows, keepsOld: !views.isEmpty, isForced: isForced,
         keepsCreation: putting != .created, scratch)
     else { return }
+    scratch.rows.note(id, of: nameBytes)
     scratch.bytesLeft -= stored.count
     if !views.isEmpty { changeViews(id, to: StoredRow.view(id: id, UnsafeRawBufferPointer(stored)), scratch) }
     assertAgreement()
@@ -295,10 +296,11 @@ extension Table {
   /// Removes a row. Does nothing if the table does not have it.
   package mutating func remove(id: UnsafeRawBufferPointer, _ scratch: FoldScratch) {
     isWritten = true
-    clearProblem(id)
+    if clearProblem(id) { scratch.rows.note(id, of: nameBytes) }
     scratch.old.removeAll(keepingCapacity: true)
     let keepsOld = !views.isEmpty
     guard rows.remove(id, { value in if keepsOld { scratch.old.append(contentsOf: value) } }) else { return }
+    scratch.rows.note(id, of: nameBytes)
     if keepsOld { changeViews(id, to: nil, scratch) }
     assertAgreement()
   }
@@ -345,10 +347,13 @@ extension Table {
     remove(id: id, scratch)
     var what = what
     what.withUTF8 { text in _ = problems.set(id, UnsafeRawBufferPointer(text)) }
+    scratch.rows.note(id, of: nameBytes)
   }
 
-  private mutating func clearProblem(_ id: UnsafeRawBufferPointer) {
-    if problems.count > 0 { problems.remove(id) }
+  /// Returns whether the row had a problem.
+  @discardableResult
+  private mutating func clearProblem(_ id: UnsafeRawBufferPointer) -> Bool {
+    problems.count > 0 && problems.remove(id)
   }
 
   /// Whether a row has exactly this document. O(log n).

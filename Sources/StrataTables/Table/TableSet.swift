@@ -144,6 +144,12 @@ extension TableSet {
     return tables.indices.first { isTable($0, named: name) }
   }
 
+  /// The same, for the UTF-8 of the name of a table, as of the one that was written to last.
+  func index(ofWritten name: [UInt8]) -> Int? {
+    if lastIndex < tables.count, tables[lastIndex].nameBytes == name { return lastIndex }
+    return name.withUnsafeBytes { index(ofTable: $0) }
+  }
+
   private func index(ofTable name: String) -> Int? {
     var name = name
     return name.withUTF8 { index(ofTable: UnsafeRawBufferPointer($0)) }

@@ -8,6 +8,8 @@ package final class FoldScratch {
   /// The value that a changed row had before; empty if there was none, or no view follows the change.
   @exclusivity(unchecked) var old: [UInt8] = []
   @exclusivity(unchecked) var keys = ViewScratch()
+  /// The rows that the current event changed, where something follows the fold event by event.
+  @exclusivity(unchecked) var rows = EventRows()
   /// Measures the views; nil if they may take any amount of time.
   @exclusivity(unchecked) var meter: ViewMeter?
   /// How many bytes of rows may still be put into tables before the fold stops.
