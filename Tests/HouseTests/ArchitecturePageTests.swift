@@ -55,7 +55,9 @@ import Testing
         ? ["init(", "init?(", "init<"] : ["func \(method)(", "func \(method)<", "var \(method):"]
       #expect(declarations.contains { text.contains($0) }, "\(file) has no \(method)")
       #expect(
-        ["struct", "class", "enum", "actor", "protocol", "typealias"].contains { all.contains("\($0) \(type)") },
+        ["struct", "class", "enum", "actor", "protocol", "typealias"].contains {
+          all.contains("\($0) \(type)")
+        },
         "there is no \(type)")
     }
     let said = try Repository.text(Self.page).matches(of: /: (\d+) hops/).compactMap { Int($0.1) }

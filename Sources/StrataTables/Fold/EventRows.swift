@@ -35,7 +35,9 @@ package struct EventRows {
   }
 
   /// Lends each row once, in the order of the tables of the state after the event and of ids.
-  package func forEach(in set: borrowing TableSet, _ body: (_ table: Int, _ id: UnsafeRawBufferPointer) -> Void) {
+  package func forEach(
+    in set: borrowing TableSet, _ body: (_ table: Int, _ id: UnsafeRawBufferPointer) -> Void
+  ) {
     guard rows.count > 1 else {
       guard let row = rows.first, let table = set.index(ofWritten: row.table) else { return }
       return ids.withUnsafeBytes { body(table, $0) }
