@@ -9,7 +9,7 @@ package protocol BlockingCommand: AsyncParsableCommand, Sendable {
 }
 
 extension BlockingCommand {
-  mutating func run() async throws {
+  package mutating func run() async throws {
     let command = self
     try await IOThreads(name: "logreplay", threadCountMax: 1).run { () throws(any Error) in
       try command.perform()
