@@ -204,3 +204,10 @@ public struct ProjectionFailures: Sendable, Hashable {
     if listed.count < Self.listedCountMax { listed.append(Failure(sequence: sequence, what: what)) }
   }
 }
+
+extension EventRows {
+  /// Lends each row once, in the order of the tables of the state after the event and of ids.
+  package func forEach(in set: TableSet, _ body: (_ table: Int, _ id: UnsafeRawBufferPointer) -> Void) {
+    forEach({ set.index(ofWritten: $0) }, body)
+  }
+}

@@ -34,18 +34,20 @@ package struct EventRows {
     ids.removeAll(keepingCapacity: ids.count <= 1 << 16)
   }
 
-  /// Lends each row once, in the order of the tables of the state after the event and of ids.
-  package func forEach(
-    in set: borrowing TableSet, _ body: (_ table: Int, _ id: UnsafeRawBufferPointer) -> Void
+  /// Lends each row once, in the order of the indices of tables and of ids.
+  ///
+  /// - Parameter indexOf: the index of the table with a name; nil if the event left none.
+  func forEach(
+    _ indexOf: (_ table: [UInt8]) -> Int?, _ body: (_ table: Int, _ id: UnsafeRawBufferPointer) -> Void
   ) {
     guard rows.count > 1 else {
-      guard let row = rows.first, let table = set.index(ofWritten: row.table) else { return }
+      guard let row = rows.first, let table = indexOf(row.table) else { return }
       return ids.withUnsafeBytes { body(table, $0) }
     }
     ids.withUnsafeBytes { ids in
       var order: [(table: Int, id: UnsafeRawBufferPointer)] = []
       for row in rows {
-        guard let table = set.index(ofWritten: row.table) else { continue }
+        guard let table = indexOf(row.table) else { continue }
         order.append((table, UnsafeRawBufferPointer(rebasing: ids[row.id])))
       }
       order.sort { a, b in a.table == b.table ? a.id.order(b.id) < 0 : a.table < b.table }
