@@ -7,16 +7,6 @@ internal import StrataTables
 /// Streams the keys of one owner from several runs into a new one. Belongs to one thread at a time. In memory are of
 /// each run a part of the directory, a page and the moments of a group, and the changes of the tallies.
 final class KeyMerge {
-  /// The key that one run is at. An object, so that none of it is copied where only a part is looked at.
-  private final class Head {
-    @exclusivity(unchecked) var cursor: KeyRecordCursor
-    @exclusivity(unchecked) var isThere = true
-
-    init(_ set: KeySet) { cursor = KeyRecordCursor(set) }
-
-    func next() throws(StatePage.Damage) { isThere = try cursor.next() }
-  }
-
   private let owner: KeyOwner
   private let below: [RunReader]
   private let merged: [RunReader]
@@ -25,7 +15,7 @@ final class KeyMerge {
   private let limits: RunLimits
   private var kinds: ArraySlice<KeyOwner.Kind>
   // One thread at a time uses it, so the checks of exclusive access are left out of what each key changes.
-  @exclusivity(unchecked) private var heads: [Head] = []
+  @exclusivity(unchecked) private var heads: [(cursor: KeyRecordCursor, isThere: Bool)] = []
   /// The runs that have the current key, in order.
   @exclusivity(unchecked) private var current: [Int] = []
   @exclusivity(unchecked) private var record = KeyRecord()
@@ -80,9 +70,9 @@ final class KeyMerge {
       guard let set = try run.keySet(kind, of: owner) else {
         throw StatePage.Damage("a run lacks the keys that it is merged for")
       }
-      let head = Head(set)
-      try head.next()
-      heads.append(head)
+      var cursor = KeyRecordCursor(set)
+      let isThere = try cursor.next()
+      heads.append((cursor, isThere))
     }
     writer = KeySetWriter(output, kind, begin: merged[0].root.begin, isBase: isBase, limits)
   }
@@ -90,14 +80,15 @@ final class KeyMerge {
   /// Goes to the next key, with what all runs together say of it. False at the end, and where runs contradict each
   /// other.
   private func next() throws(StatePage.Damage) -> Bool {
-    for index in current { try heads[index].next() }
+    for index in current { heads[index].isThere = try heads[index].cursor.next() }
     current.removeAll(keepingCapacity: true)
     for index in heads.indices where heads[index].isThere {
       guard let first = current.first else {
         current.append(index)
         continue
       }
-      let order = heads[index].cursor.order(heads[first].cursor)
+      // Without a copy of either.
+      let order = heads.withUnsafeBufferPointer { $0[index].cursor.order($0[first].cursor) }
       if order < 0 { current.removeAll(keepingCapacity: true) }
       if order <= 0 { current.append(index) }
     }
