@@ -9,11 +9,10 @@ extension Fold {
   /// number of bytes. Returns how many they still take.
   func spill(to file: SpillFile, over limit: Int) throws(StoreError) -> Int {
     var bytes = 0
-    let healing = file.healing(log, folding, sequence: state.sequence)
     try lendLeaves { state throws(StoreError) in
       bytes = state.ownLeafBytes()
       guard bytes > limit else { return false }
-      try state.spill(to: file, healing)
+      try state.spill(to: file, file.healing(log, folding, sequence: state.sequence))
       bytes = 0
       return true
     }
