@@ -14,7 +14,7 @@ package struct CBORItem {
   package var headLength: Int
 
   /// The head at an offset; nil if the bytes end inside the head, or the head is not well-formed.
-  @inlinable @inline(__always)
+  @inline(__always)
   package init?(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
     guard offset < bytes.count, let base = bytes.baseAddress else { return nil }
     let initial = base.load(fromByteOffset: offset, as: UInt8.self)
@@ -45,11 +45,11 @@ package struct CBORItem {
     }
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package var isIndefinite: Bool { info == 31 }
 
   /// The bytes of a string of definite length that has this head; nil if there are fewer.
-  @inlinable @inline(__always)
+  @inline(__always)
   package func content(in bytes: UnsafeRawBufferPointer, at offset: Int = 0) -> UnsafeRawBufferPointer? {
     let start = offset &+ headLength
     guard argument <= UInt64(bytes.count &- start) else { return nil }
@@ -58,7 +58,7 @@ package struct CBORItem {
   }
 
   /// The number of a float with this head of major type 7; nil for any other simple value.
-  @inlinable @inline(__always)
+  @inline(__always)
   package var float: Double? {
     switch info {
     case 25: Self.half(UInt16(truncatingIfNeeded: argument))
@@ -85,7 +85,7 @@ package struct CBORItem {
 extension CBORItem {
   /// The end of the item at an offset, nil for damaged bytes. Not recursive, so nesting does not use stack.
   /// O(items inside).
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func end(of bytes: UnsafeRawBufferPointer, at start: Int) -> Int? {
     guard let item = CBORItem(bytes, at: start) else { return nil }
     let next = start &+ item.headLength

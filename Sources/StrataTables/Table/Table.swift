@@ -243,7 +243,7 @@ extension Table {
   }
 
   /// Sets a row to a value with its revision, its time, and the creation that it has if the table lacks it.
-  @inlinable @inline(__always)
+  @inline(__always)
   package mutating func put(
     id: UnsafeRawBufferPointer, stored: UnsafeMutableRawBufferPointer, _ putting: Putting,
     _ scratch: FoldScratch

@@ -9,11 +9,11 @@
 #endif
 
 /// A run of bytes that is kept alive elsewhere.
-@usableFromInline package struct ByteRun {
-  @usableFromInline package var base: UnsafeRawPointer
-  @usableFromInline package var count: Int
+package struct ByteRun {
+  package var base: UnsafeRawPointer
+  package var count: Int
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package init(base: UnsafeRawPointer, count: Int) {
     assert(count >= 0, "a run of bytes has a length below zero")
     self.base = base
@@ -21,23 +21,23 @@
   }
 
   /// An empty buffer may have no address; an empty run has an address that is never read.
-  @inlinable @inline(__always)
+  @inline(__always)
   package init(_ buffer: UnsafeRawBufferPointer) {
     base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
     count = buffer.count
   }
 
-  @inlinable @inline(__always) package var buffer: UnsafeRawBufferPointer {
+  @inline(__always) package var buffer: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base, count: count)
   }
 
-  @inlinable @inline(__always)
-  package func word(_ offset: Int) -> UInt64 {
+  @inline(__always)
+  private func word(_ offset: Int) -> UInt64 {
     UInt64(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   /// The 8 bytes from `start` as a big-endian number, padded with zeros.
-  @inlinable @inline(__always)
+  @inline(__always)
   package func head(_ start: Int) -> UInt64 {
     let rest = count - start
     if rest >= 8 { return word(start) }

@@ -13,7 +13,7 @@ package struct KeyBuffer: ~Copyable {
   deinit { base.deallocate() }
 
   /// Copies the prefix of a page. Call it before reading keys of that page.
-  @inlinable @inline(__always)
+  @inline(__always)
   package mutating func begin(_ page: PageRef) {
     let prefix = page.prefix
     if prefix.count > capacity { grow(prefix.count, keeping: 0) }
@@ -29,7 +29,7 @@ package struct KeyBuffer: ~Copyable {
   }
 
   /// A separator of the inner page that `begin` was last called for. Valid until the next call.
-  @inlinable @inline(__always)
+  @inline(__always)
   package mutating func separator(_ page: PageRef, _ index: Int) -> ByteRun {
     assert(!page.isLeaf && index < page.count - 1, "a page is a leaf, or has no such separator")
     let slot = page.slots[index]

@@ -30,7 +30,7 @@ package struct LeafWriter {
   }
 
   /// Appends an entry whose key begins with the prefix.
-  @inlinable @inline(__always)
+  @inline(__always)
   package mutating func append(_ key: ByteRun, _ value: ByteRun) {
     assert(key.order(againstPrefix: page.prefix) == 0, "a leaf receives a key without its prefix")
     add(key.head(prefixLength), key.base + prefixLength, key.count - prefixLength, value)
@@ -88,9 +88,9 @@ package struct LeafWriter {
 }
 
 /// The sizes that decide how entries are distributed over pages.
-@usableFromInline package struct PageLayout: Sendable {
+package struct PageLayout {
   /// The bytes after the header of a page that several entries share.
-  @usableFromInline package let area: Int
+  package let area: Int
   package static let childCountMax = 16
 
   @inline(__always) init(pageSize: Int) { area = pageSize - PageHeader.overhead }
@@ -102,7 +102,7 @@ package struct LeafWriter {
     isLarge(keyLength: key.count, valueLength: value.count)
   }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package func isLarge(keyLength: Int, valueLength: Int) -> Bool {
     Slot.size + keyLength + valueLength > area / 2 - 8
   }

@@ -94,7 +94,7 @@ package struct StoredPlace: Hashable {
     self.checksum = checksum
   }
 
-  @inlinable @inline(__always) package var isNone: Bool { length == 0 }
+  @inline(__always) package var isNone: Bool { length == 0 }
 }
 
 /// The storage of a page or of a stub. A page owns a reference to each child.
@@ -112,7 +112,7 @@ package final class Page: ManagedBuffer<PageHeader, UInt64> {
 }
 
 /// One key of a page: an entry of a leaf or a separator of an inner page.
-@usableFromInline package struct Slot {
+package struct Slot {
   /// The 8 key bytes after the prefix as a big-endian number, padded with zeros if the key is shorter.
   var head: UInt64
   /// The length of the key after the prefix.
@@ -128,5 +128,5 @@ package final class Page: ManagedBuffer<PageHeader, UInt64> {
   /// The number of heap bytes that this entry takes in a leaf.
   @inline(__always) var heapLength: Int { restLength + valueLength }
 
-  @usableFromInline package static let size = MemoryLayout<Slot>.stride
+  package static let size = MemoryLayout<Slot>.stride
 }

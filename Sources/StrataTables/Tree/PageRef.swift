@@ -7,10 +7,10 @@ internal import CStrata
 package struct PageRef: Equatable {
   package let reference: Unmanaged<Page>
 
-  @inlinable @inline(__always) package init(_ page: Page) { reference = .passUnretained(page) }
+  @inline(__always) package init(_ page: Page) { reference = .passUnretained(page) }
   @inline(__always) init(_ reference: Unmanaged<Page>) { self.reference = reference }
 
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func == (one: PageRef, other: PageRef) -> Bool {
     one.reference.toOpaque() == other.reference.toOpaque()
   }
@@ -29,7 +29,7 @@ package struct PageRef: Equatable {
 
   /// The header, found by its offset from the object. Reading it through the object would retain and release the object
   /// each time.
-  @inlinable @inline(__always) package var header: UnsafeMutablePointer<PageHeader> {
+  @inline(__always) package var header: UnsafeMutablePointer<PageHeader> {
     (reference.toOpaque() + PageHeader.offset).assumingMemoryBound(to: PageHeader.self)
   }
 
@@ -38,22 +38,22 @@ package struct PageRef: Equatable {
   }
 
   /// Where the page is on disk: see `StoredPlace` for who may touch it.
-  @inlinable @inline(__always) package var place: UnsafeMutablePointer<StoredPlace> {
+  @inline(__always) package var place: UnsafeMutablePointer<StoredPlace> {
     UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: StoredPlace.self)
   }
 
   /// The bytes after the place.
   @inline(__always) var area: UnsafeMutableRawPointer { Self.area(header) }
-  @inlinable @inline(__always) package var count: Int { Int(header.pointee.count) }
-  @inlinable @inline(__always) package var total: Int { Int(header.pointee.total) }
-  @inlinable @inline(__always) package var height: Int { Int(header.pointee.height) }
-  @inlinable @inline(__always) package var isLeaf: Bool { header.pointee.height == 0 }
+  @inline(__always) package var count: Int { Int(header.pointee.count) }
+  @inline(__always) package var total: Int { Int(header.pointee.total) }
+  @inline(__always) package var height: Int { Int(header.pointee.height) }
+  @inline(__always) package var isLeaf: Bool { header.pointee.height == 0 }
   @inline(__always) var isLarge: Bool { header.pointee.flags.contains(.large) }
   @inline(__always) var prefixLength: Int { Int(header.pointee.prefixLength) }
   @inline(__always) var prefix: ByteRun { ByteRun(base: UnsafeRawPointer(area), count: prefixLength) }
 
   /// The offset of the slots: after a prefix of this length, padded to 8 bytes.
-  @inlinable @inline(__always) package static func slotsOffset(_ prefixLength: Int) -> Int {
+  @inline(__always) package static func slotsOffset(_ prefixLength: Int) -> Int {
     (prefixLength + 7) & ~7
   }
 
@@ -67,7 +67,7 @@ package struct PageRef: Equatable {
 
 extension PageRef {
   /// The references to the children of an inner page, for its owner. Others use `link` and `child`.
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func children(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutablePointer<PageRef> {
     assert(header.pointee.height > 0, "a leaf has no children")
     return UnsafeMutableRawPointer(slots(header) + (Int(header.pointee.count) - 1))
@@ -78,7 +78,7 @@ extension PageRef {
 
   /// The reference to a child of an inner page, which may be a stub. A leaf that is on disk may be replaced by a stub
   /// for it at any time, if the page is shared.
-  @inlinable @inline(__always)
+  @inline(__always)
   package func link(_ index: Int) -> PageRef {
     assert(index < count, "a page has no such child")
     return PageRef(Unmanaged.fromOpaque(strata_load_address(word(index)).unsafelyUnwrapped))
@@ -108,7 +108,7 @@ extension PageRef {
 
 extension PageRef {
   /// Whether this is the only reference to a child.
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func isUnique(_ child: UnsafeMutablePointer<PageRef>) -> Bool {
     let place = UnsafeMutableRawPointer(child).assumingMemoryBound(to: Page.self)
     return isKnownUniquelyReferenced(&place.pointee)
@@ -117,7 +117,7 @@ extension PageRef {
   /// Releases one reference. Not inlined, so that no read of the page's bytes moves after the release.
   @inline(never) package func release() { reference.release() }
 
-  @inlinable @inline(__always) package func retain() { _ = reference.retain() }
+  @inline(__always) package func retain() { _ = reference.retain() }
 
   /// The size of the allocation in bytes.
   package var allocatedBytes: Int { Int(header.pointee.capacity) + PageHeader.overhead }

@@ -175,7 +175,7 @@ extension PageRef {
     PageStub.of(header).initialize(part, source, loaded: loaded)
   }
 
-  @inlinable @inline(__always) package var isStub: Bool { header.pointee.flags.contains(.stub) }
+  @inline(__always) package var isStub: Bool { header.pointee.flags.contains(.stub) }
 
   /// The page that a reference leads to: the page itself, or the one that a stub is for, which is read if it is not in
   /// memory. Blocks for as long as the disk does, and never fails: see `PageSource`. A leaf is valid only during the

@@ -16,8 +16,8 @@ package struct Tree: @unchecked Sendable {
   /// The size of a full page in bytes.
   package let pageSize: Int
 
-  @usableFromInline package static let keyLengthMax = Int(UInt16.max)
-  @usableFromInline package static let valueLengthMax = 1 << 31
+  package static let keyLengthMax = Int(UInt16.max)
+  package static let valueLengthMax = 1 << 31
 
   /// An empty tree.
   /// - Parameter pageSize: bytes per page, 256 to 32,768. An entry of more than half a page gets a page of its own.
@@ -48,5 +48,5 @@ package struct Tree: @unchecked Sendable {
   /// False does not mean that they differ: trees that were built separately may be equal too.
   package func isIdentical(to other: Tree) -> Bool { root === other.root }
 
-  @usableFromInline package var layout: PageLayout { PageLayout(pageSize: pageSize) }
+  package var layout: PageLayout { PageLayout(pageSize: pageSize) }
 }

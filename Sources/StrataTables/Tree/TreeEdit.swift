@@ -14,7 +14,7 @@ enum EditOutcome {
 ///
 /// Pages are changed from the leaf upwards. Until a parent takes the new page, it still has the old one. So the tree
 /// itself keeps alive everything that is read while new pages are written.
-@usableFromInline struct TreeEdit: ~Copyable {
+struct TreeEdit: ~Copyable {
   private let reads = PageReads()
   let layout: PageLayout
   let key: ByteRun
@@ -26,7 +26,7 @@ enum EditOutcome {
   /// The path to the key as child indices: four bits for each height, from height 1 to 16.
   private var path: UInt64 = 0
   /// The change in the number of entries.
-  @usableFromInline var delta = 0
+  var delta = 0
   /// The pages that replace the changed page, each with an owned reference.
   var pieces: (PageRef?, PageRef?, PageRef?) = (nil, nil, nil)
   var pieceCount = 0
@@ -37,7 +37,7 @@ enum EditOutcome {
   /// The piece that should be joined with the neighbour next to it: 0 or the last.
   var smallPiece: Int?
 
-  @usableFromInline init(layout: PageLayout, key: ByteRun, value: ByteRun) {
+  init(layout: PageLayout, key: ByteRun, value: ByteRun) {
     self.layout = layout
     self.key = key
     self.value = value

@@ -27,7 +27,7 @@ package struct ViewScratch: ~Copyable {
   package init() {}
 
   /// Lets a view follow the change of a row.
-  @inlinable @inline(__always)
+  @inline(__always)
   package mutating func change(
     _ view: inout View, id: UnsafeRawBufferPointer, from oldRow: RowView?, to newRow: RowView?
   ) {

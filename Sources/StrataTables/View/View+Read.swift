@@ -20,7 +20,7 @@ package struct ItemKey {
   }
 
   /// The value of an entry: the lengths of its section and id.
-  @inlinable @inline(__always)
+  @inline(__always)
   package static func lengths(section: Int, id: Int) -> (UInt16, UInt16) {
     (UInt16(section).littleEndian, UInt16(id).littleEndian)
   }
