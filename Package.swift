@@ -110,7 +110,7 @@ let package = Package(
     // States on disk, histories, and what leads to a state of the past: what folds in the background. Knows no list.
     .target(
       name: "StrataPast",
-      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase", "CStrata"],
+      dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
       swiftSettings: houseRules
     ),
     // Lists as values: requests, filters, snapshots, and what changed between two. Knows no task.
@@ -123,7 +123,8 @@ let package = Package(
     .target(
       name: "StrataFetch",
       dependencies: [
-        "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataBase",
       ],
       swiftSettings: houseRules
     ),
@@ -131,7 +132,8 @@ let package = Package(
     .target(
       name: "Strata",
       dependencies: [
-        "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataLog",
+        "StrataDocuments",
       ],
       swiftSettings: houseRules
     ),
@@ -139,7 +141,8 @@ let package = Package(
     .target(
       name: "StrataViews",
       dependencies: [
-        "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents", "StrataDocuments", "StrataBase",
+        "StrataFetch", "StrataLists", "StrataTables", "StrataEvents", "StrataDocuments",
+        "StrataBase",
       ],
       swiftSettings: houseRules
     ),
@@ -319,7 +322,8 @@ let package = Package(
     .testTarget(
       name: "LogreplayTests",
       dependencies: modules + [
-        "logreplay", "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints", "StrataSimulation",
+        "logreplay", "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints",
+        "StrataSimulation",
         "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -361,7 +365,8 @@ let package = Package(
     .testTarget(
       name: "HouseTests",
       dependencies: [
-        "StrataReplica", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        "StrataReplica", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
+        "StrataBase",
       ],
       swiftSettings: houseRules
     ),
