@@ -1,7 +1,6 @@
 // Whose keys the next run gets, and what becomes of lists whose keys contradict each other.
 
 internal import StrataBase
-internal import StrataTables
 
 extension Historian {
   /// What makes the keys of a run of what was recorded after some runs.

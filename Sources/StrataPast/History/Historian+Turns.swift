@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 extension Historian {
   /// How long an append or an erasure that needs the room of what the fold has waits for a step to end. A step writes

@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 extension Historian {
   /// Removes the files of the histories of lower versions, unless this process uses such a version, too. To be called

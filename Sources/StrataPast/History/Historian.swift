@@ -13,8 +13,8 @@ internal import StrataTables
 ///
 /// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
 /// is made again. If that is damaged too, either the disk or this code is broken: the files are removed, and the past is
-/// replayed until the process ends. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step; `isRunning`
-/// ensures that there is only one.
+/// replayed until the process ends. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step;
+/// `isRunning` ensures that there is only one.
 final class Historian: KeptHistory {
   struct State {
     var isRunning = false

@@ -1,7 +1,5 @@
 // What a historian does next, decided from what is known of its work.
 
-internal import StrataTables
-
 /// One step of the work on a history.
 enum HistoryJob: Equatable {
   case goOnMerging

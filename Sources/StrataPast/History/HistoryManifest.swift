@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// One run in the manifest, and the log at its end.
 struct ManifestRun: Equatable, Sendable {

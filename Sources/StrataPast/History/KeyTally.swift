@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// Counts by unit, which is a group or a section, written as counts at some moments and the changes between them. What
 /// was counted at one moment is in one chunk.

@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// Runs that are written again as one.
 struct MergePlan: Equatable {

@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// What a run knows of one event besides the rows that it changed.
 struct RunEvent: Equatable, Sendable {

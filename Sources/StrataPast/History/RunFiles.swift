@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// Closes those that were read from the longest time ago, and has them opened again by their names. Safe to use from
 /// several threads.

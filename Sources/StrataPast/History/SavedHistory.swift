@@ -2,7 +2,6 @@
 
 internal import StrataBase
 package import StrataLog
-internal import StrataTables
 
 /// The history in one folder below `derived/history`, whether or not this program can use it.
 package struct SavedHistory: Sendable, Equatable {

@@ -1,7 +1,5 @@
 // The changes of a tally, in the order of the keys until they are sorted by their events.
 
-internal import StrataTables
-
 /// At which events keys appeared and disappeared, and in which unit. Belongs to one thread at a time.
 ///
 /// A run that is merged has millions of changes, in the order of its keys. They are sorted by radix, the lowest digits of

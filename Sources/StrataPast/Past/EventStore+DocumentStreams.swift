@@ -2,7 +2,6 @@
 
 package import StrataEvents
 package import StrataLog
-internal import StrataTables
 
 extension StreamName {
   /// The streams whose events change the row that this stream's events change: this one, except for an empty id. A name

@@ -1,7 +1,6 @@
 // Where states of the past came from.
 
 internal import StrataBase
-internal import StrataTables
 
 /// Where states of the past came from.
 package struct PastCounts: Sendable, Equatable {

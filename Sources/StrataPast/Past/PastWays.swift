@@ -1,7 +1,5 @@
 // Which way to a state of the past costs least.
 
-internal import StrataTables
-
 /// The costs of the ways to a state, as the number of events that are replayed in the same time. `stratabench past`
 /// prints what they take.
 package struct PastCosts: Sendable {

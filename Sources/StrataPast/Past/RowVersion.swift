@@ -1,7 +1,6 @@
 // What a row was over time.
 
 public import StrataEvents
-internal import StrataTables
 
 /// A row as one event left it.
 public struct RowVersion<Item: Sendable>: Sendable {

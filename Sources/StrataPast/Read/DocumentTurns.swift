@@ -2,7 +2,6 @@
 
 package import StrataBase
 package import StrataEvents
-internal import StrataTables
 
 /// Turns for tasks that read a document, decide, and write it. While one task has a document's turn, no other such task
 /// comes in between. Unconditional writes and other processes still can.

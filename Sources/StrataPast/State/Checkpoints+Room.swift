@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 extension Checkpoints: DerivedFileUser {
   var derivedFolder: String { files.folder }

@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 extension Checkpoints {
   /// Removes the files of the states of lower versions of the projection, unless this process uses such a version, too.

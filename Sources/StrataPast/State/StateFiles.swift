@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// The files of one projection's state, `derived/state/NAME-VERSION/`. Calls block.
 struct StateFiles: Sendable {

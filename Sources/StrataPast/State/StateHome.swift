@@ -2,7 +2,6 @@
 
 internal import StrataBase
 internal import StrataLog
-internal import StrataTables
 
 /// A folder beside that of the store's writer, `derived/state/NAME-VERSION~NUMBER/`, which one process at a time writes
 /// to: the one that holds the lock on its LOCK.

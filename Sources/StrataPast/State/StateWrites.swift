@@ -1,7 +1,6 @@
 // What a process has written for the states of a projection, and what the next one will take.
 
 internal import StrataBase
-internal import StrataTables
 
 /// The bytes of states, and from those an estimate of the next.
 ///

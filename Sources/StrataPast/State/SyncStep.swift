@@ -1,7 +1,5 @@
 // How much of a derived file is written and synced at a time.
 
-internal import StrataTables
-
 /// The length of the next step, in bytes.
 ///
 /// A sync of the log waits for what the disk is busy with. Beside a checkpoint of 18 MB in steps of 4 MiB, the slowest
