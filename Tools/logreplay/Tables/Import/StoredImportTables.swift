@@ -50,7 +50,7 @@ private final class StoredTableRows: ImportTableRows, @unchecked Sendable {
   func isEqual(_ id: UnsafeRawBufferPointer, _ document: UnsafeRawBufferPointer?) -> Bool {
     rows.withRow(id) { row in
       guard let row, let document else { return row == nil && document == nil }
-      return document.elementsEqual(row.document)
+      return document.hasSameBytes(as: row.document)
     }
   }
 
