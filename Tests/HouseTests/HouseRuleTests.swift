@@ -68,20 +68,20 @@ import Testing
   }
 
   /// The folders of modules that are large, lowest first.
-  private static let rooms = [
+  private static let folders = [
     "StrataTables": ["Tree", "Key", "Row", "View", "Table", "Fold", "Source"],
     "StrataPast": ["State", "History", "Projector", "Past", "Read"],
   ]
 
-  @Test(arguments: rooms.keys.sorted())
+  @Test(arguments: folders.keys.sorted())
   func `each folder of a large module uses types of lower ones only`(module: String) throws {
-    let rooms = try #require(Self.rooms[module])
+    let folders = try #require(Self.folders[module])
     var heights: [Substring: Int] = [:]
     let declaration =
       /(?:struct|class|enum|protocol|typealias) ([A-Z]\w*)/
     let code = try Repository.swiftFiles("Sources/\(module)").map { path in
-      let room = String(path.split(separator: "/")[2])
-      let height = try #require(rooms.firstIndex(of: room), "\(path) is in no folder of the list")
+      let folder = String(path.split(separator: "/")[2])
+      let height = try #require(folders.firstIndex(of: folder), "\(path) is in no folder of the list")
       return (path, height, try lines(path).filter { !$0.drop { $0 == " " }.hasPrefix("//") })
     }
     for (_, height, lines) in code {
@@ -93,7 +93,7 @@ import Testing
     for (path, height, lines) in code {
       for line in lines {
         for match in line.matches(of: /\b[A-Z]\w+\b/) where heights[match.0, default: 0] > height {
-          Issue.record("\(path) uses \(match.0), which is in \(rooms[heights[match.0]!])")
+          Issue.record("\(path) uses \(match.0), which is in \(folders[heights[match.0]!])")
         }
       }
     }
