@@ -58,9 +58,6 @@ public struct StoreFinding: Error, Equatable, Sendable {
     }
   }
 
-  /// Whether the file can be made again from the log, so that nothing is lost with it.
-  package var isDerived: Bool { file.hasPrefix("\(StoreLayout.derivedName)/") }
-
   /// Whether nothing is wrong: what was found is not used, and is to be expected after a power cut.
   package var isHarmless: Bool { `class` == .stale && isDerived }
 }

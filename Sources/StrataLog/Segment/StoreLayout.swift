@@ -75,3 +75,8 @@ extension SegmentName {
   /// The path relative to the store, for messages and findings.
   package var path: String { "\(StoreLayout.logName)/\(fileName)" }
 }
+
+extension StoreFinding {
+  /// Whether the file can be made again from the log, so that nothing is lost with it.
+  package var isDerived: Bool { file.hasPrefix("\(StoreLayout.derivedName)/") }
+}
