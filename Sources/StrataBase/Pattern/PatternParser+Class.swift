@@ -12,7 +12,7 @@ extension PatternParser {
     var ranges: [ClosedRange<UInt32>] = []
     var isFirst = true
     while let scalar = next {
-      let place = index
+      let start = index
       if skip("]") {
         guard !isFirst else {
           throw error("this class is empty", "write \\] for a bracket itself", from: start)
@@ -20,12 +20,12 @@ extension PatternParser {
         return ScalarSet(ranges, isNegated: isNegated)
       }
       // A hyphen after a range is meant itself only at the end.
-      if scalar == "-", !isFirst, place + 1 < scalars.count, scalars[place + 1] != "]" {
+      if scalar == "-", !isFirst, start + 1 < scalars.count, scalars[start + 1] != "]" {
         index += 1
-        throw error("this hyphen ends no range", "write \\- for a hyphen itself", from: place)
+        throw error("this hyphen ends no range", "write \\- for a hyphen itself", from: start)
       }
       isFirst = false
-      let first = try readMember(from: place)
+      let first = try readMember(from: start)
       guard next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
         ranges += first.members
         continue
@@ -34,7 +34,7 @@ extension PatternParser {
       let second = try readMember(from: index)
       guard let low = first.only, let high = second.only, low <= high else {
         throw error(
-          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: place)
+          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: start)
       }
       ranges.append(low...high)
     }

@@ -12,7 +12,7 @@ final class PatternRun {
   private struct State: Hashable {
     var before: Before
     /// The instructions, ascending: those that take a scalar, and what leads to them.
-    var places: [Int32]
+    var instructions: [Int32]
   }
 
   /// The states that decide, which have no instructions.
@@ -23,7 +23,7 @@ final class PatternRun {
   private static let entryCountMax = 1 << 16
   private static let stateCountMin = 8
   /// The most instructions that the states hold.
-  private static let placeCountMax = 1 << 18
+  private static let instructionCountMax = 1 << 18
 
   private let program: PatternProgram
   /// The classes of scalars, and the end of the text.
@@ -33,7 +33,7 @@ final class PatternRun {
   private let stateCountMax: Int
   private var states: [State] = []
   private var numbers: [State: Int32] = [:]
-  private var placeCount = 0
+  private var instructionCount = 0
   private var start: Int32 = 0
 
   /// The number of the step in which each instruction was visited last, and of the step that is made.
@@ -59,9 +59,9 @@ final class PatternRun {
   private func begin() {
     states = []
     numbers = [:]
-    placeCount = 0
-    for before in [Before.nothing, .nothing] { states.append(State(before: before, places: [])) }
-    start = number(of: State(before: program.hasStart ? .nothing : .other, places: [0]))
+    instructionCount = 0
+    for before in [Before.nothing, .nothing] { states.append(State(before: before, instructions: [])) }
+    start = number(of: State(before: program.hasStart ? .nothing : .other, instructions: [0]))
   }
 
   /// The number of a state, which is made if it is new. Needs room.
@@ -70,7 +70,7 @@ final class PatternRun {
     let number = Int32(states.count)
     states.append(state)
     numbers[state] = number
-    placeCount += state.places.count
+    instructionCount += state.instructions.count
     (table + Int(number) * width).initialize(repeating: Self.unknown, count: width)
     return number
   }
@@ -106,17 +106,19 @@ final class PatternRun {
   private func step(from state: Int32, _ number: Int) -> Int32 {
     let found = target(of: states[Int(state)], number)
     let entry = Int(state) * width + number
-    guard let places = found else {
+    guard let instructions = found else {
       table[entry] = Self.matched
       return Self.matched
     }
-    guard !places.isEmpty else {
+    guard !instructions.isEmpty else {
       table[entry] = Self.failed
       return Self.failed
     }
     let before: Before = !program.words.isEmpty && program.words[number] ? .word : .other
-    let next = State(before: before, places: places.sorted())
-    if numbers[next] == nil, states.count == stateCountMax || placeCount + places.count > Self.placeCountMax {
+    let next = State(before: before, instructions: instructions.sorted())
+    if numbers[next] == nil,
+      states.count == stateCountMax || instructionCount + instructions.count > Self.instructionCountMax
+    {
       begin()
       return self.number(of: next)
     }
@@ -133,13 +135,13 @@ final class PatternRun {
     }
     round += 1
     var next: [Int32] = []
-    for place in state.places {
-      pending.append(place)
-      while let place = pending.popLast() {
-        guard visited[Int(place)] != round else { continue }
-        visited[Int(place)] = round
+    for instruction in state.instructions {
+      pending.append(instruction)
+      while let instruction = pending.popLast() {
+        guard visited[Int(instruction)] != round else { continue }
+        visited[Int(instruction)] = round
         stepCount += 1
-        switch program.instructions[Int(place)] {
+        switch program.instructions[Int(instruction)] {
         case .match:
           pending.removeAll(keepingCapacity: true)
           return nil
@@ -148,9 +150,9 @@ final class PatternRun {
           pending.append(Int32(second))
           pending.append(Int32(first))
         case .assertion(let assertion):
-          if holds(assertion, state.before, number) { pending.append(place + 1) }
+          if holds(assertion, state.before, number) { pending.append(instruction + 1) }
         case .set(let set):
-          if number < width - 1, program.holds(set, number) { next.append(place + 1) }
+          if number < width - 1, program.holds(set, number) { next.append(instruction + 1) }
         }
       }
     }

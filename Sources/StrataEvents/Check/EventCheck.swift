@@ -40,20 +40,20 @@ public struct EventCheck: Sendable, Hashable {
     var type: String
   }
 
-  private var places: [Key: Int] = [:]
+  private var indexes: [Key: Int] = [:]
 
   /// Adds an event that cannot be read.
   mutating func add(_ kind: Problem.Kind, _ event: RecordedEvent, _ what: @autoclosure () -> String) {
     let key = Key(kind: kind, type: event.type)
-    if let place = places[key] {
-      problems[place].count += 1
+    if let index = indexes[key] {
+      problems[index].count += 1
       return
     }
     guard problems.count < Self.problemCountMax else {
       unlistedCount += 1
       return
     }
-    places[key] = problems.count
+    indexes[key] = problems.count
     problems.append(
       Problem(
         kind: kind, type: event.type, count: 1, firstSequence: event.sequence,

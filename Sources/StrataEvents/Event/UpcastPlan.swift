@@ -89,10 +89,10 @@ final class UpcastPlan: Sendable {
       }
     }
     guard var name = counts.keys.min() else { return }
-    var (path, places) = ([name], [name: 0])
+    var (path, indexes) = ([name], [name: 0])
     while let next = targets[name]?.first(where: { counts[$0] != nil }) {
       path.append(next)
-      if let first = places.updateValue(path.count - 1, forKey: next) {
+      if let first = indexes.updateValue(path.count - 1, forKey: next) {
         let circle = path[first...].map { "'\($0)'" }.joined(separator: " to ")
         throw .upcasts("they lead in a circle, from \(circle); give each form a name of its own")
       }

@@ -80,7 +80,7 @@ final class FeedPosition: @unchecked Sendable {
   private var delivered: UInt64 = 0
   private var limit: UInt64 = .max
   private var buffer: [RecordedAppend] = []
-  private var place = 0
+  private var nextIndex = 0
   private var isEnded = false
 
   init(_ feed: ChangeFeed) {
@@ -104,19 +104,19 @@ final class FeedPosition: @unchecked Sendable {
   }
 
   func next() async throws(StoreError) -> RecordedAppend? {
-    if place >= buffer.count {
+    if nextIndex >= buffer.count {
       guard let batch = try await nextBatch() else { return nil }
       buffer = batch
-      place = 0
+      nextIndex = 0
     }
-    defer { place += 1 }
-    return buffer[place]
+    defer { nextIndex += 1 }
+    return buffer[nextIndex]
   }
 
   func nextBatch() async throws(StoreError) -> [RecordedAppend]? {
-    if place < buffer.count {
-      defer { place = buffer.count }
-      return Array(buffer[place...])
+    if nextIndex < buffer.count {
+      defer { nextIndex = buffer.count }
+      return Array(buffer[nextIndex...])
     }
     var hasWaited = false
     while !isEnded {

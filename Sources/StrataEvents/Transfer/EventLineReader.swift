@@ -335,8 +335,8 @@ struct EventLineReader {
     var scanner = EventLineScanner(object)
     var found: [String: Range<Int>] = [:]
     while let (member, range) = try scanner.next() {
-      let place = (range.lowerBound + value.lowerBound)..<(range.upperBound + value.lowerBound)
-      found[String(decoding: member, as: UTF8.self)] = place
+      let whole = (range.lowerBound + value.lowerBound)..<(range.upperBound + value.lowerBound)
+      found[String(decoding: member, as: UTF8.self)] = whole
     }
     guard found.count == wanted.count, wanted.allSatisfy({ found[$0] != nil }) else {
       throw problem("\"\(name)\" has the members \(wanted.joined(separator: ", ")), and no others", at: value)

@@ -40,9 +40,9 @@ struct EventTimeText {
 
   private static func put(_ value: UInt64, digits: Int, _ target: UnsafeMutableRawPointer, at offset: Int) {
     var rest = value
-    for place in stride(from: digits - 1, through: 0, by: -1) {
+    for digit in stride(from: digits - 1, through: 0, by: -1) {
       target.storeBytes(
-        of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: offset + place,
+        of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: offset + digit,
         as: UInt8.self)
       rest /= 10
     }

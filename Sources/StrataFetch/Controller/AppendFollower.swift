@@ -25,7 +25,7 @@ final class AppendFollower: @unchecked Sendable {
   private var fold: Exclusive?
   private var headAtBegin: UInt64
   private var states: [TableSet] = []
-  private var place = 0
+  private var nextIndex = 0
   /// The state that `next` returned last.
   private(set) var state: TableSet
 
@@ -47,17 +47,17 @@ final class AppendFollower: @unchecked Sendable {
 
   /// The state at the end of the next append, nil if there is none up to `last`.
   func next(through last: UInt64) async throws -> TableSet? {
-    if place == states.count {
+    if nextIndex == states.count {
       guard state.sequence < last else { return nil }
       states = try await more(through: last)
-      place = 0
+      nextIndex = 0
     }
-    guard place < states.count else { return nil }
-    state = states[place]
-    place += 1
-    if place == states.count {
+    guard nextIndex < states.count else { return nil }
+    state = states[nextIndex]
+    nextIndex += 1
+    if nextIndex == states.count {
       states = []
-      place = 0
+      nextIndex = 0
     }
     return state
   }

@@ -185,11 +185,11 @@ where Item.ID: DocumentID {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { snapshot?.numberOfSections ?? 0 }
-  public subscript(place: Int) -> ListSection<Item, Section> {
-    guard let snapshot, place >= 0, place < snapshot.numberOfSections else {
-      preconditionFailure("section \(place) is out of range: there are \(endIndex)")
+  public subscript(index: Int) -> ListSection<Item, Section> {
+    guard let snapshot, index >= 0, index < snapshot.numberOfSections else {
+      preconditionFailure("section \(index) is out of range: there are \(endIndex)")
     }
-    return ListSection(snapshot: snapshot, place: place)
+    return ListSection(snapshot: snapshot, index: index)
   }
 }
 
@@ -202,21 +202,21 @@ where Item.ID: DocumentID {
   /// The number of rows in the section, including those that a limit hides.
   public let totalCount: Int
   private let snapshot: ListSnapshot<Item, Section>
-  private let place: Int
+  private let index: Int
   public let endIndex: Int
 
-  init(snapshot: ListSnapshot<Item, Section>, place: Int) {
+  init(snapshot: ListSnapshot<Item, Section>, index: Int) {
     self.snapshot = snapshot
-    self.place = place
-    id = snapshot.sectionIdentifier(at: place)
-    totalCount = snapshot.totalNumberOfItems(inSectionAt: place)
-    endIndex = snapshot.numberOfItems(inSectionAt: place)
+    self.index = index
+    id = snapshot.sectionIdentifier(at: index)
+    totalCount = snapshot.totalNumberOfItems(inSectionAt: index)
+    endIndex = snapshot.numberOfItems(inSectionAt: index)
   }
 
   public var startIndex: Int { 0 }
   public subscript(item: Int) -> ListRow<Item, Section> {
     precondition(item >= 0 && item < endIndex, "row \(item) is out of range: there are \(endIndex)")
-    return ListRow(snapshot, at: ListIndex(section: place, item: item))
+    return ListRow(snapshot, at: ListIndex(section: index, item: item))
   }
 }
 

@@ -40,37 +40,37 @@ extension FetchController where Item: Codable {
   /// own index stays where it is by then.
   ///
   /// - Parameters:
-  ///   - place: the section as it is shown now, and the row's index in it after the move, from 0 to the number of other
+  ///   - target: the section as it is shown now, and the row's index in it after the move, from 0 to the number of other
   ///     rows that the section shows. Rows that a limit hides come after it; if the section shows no other row and a
   ///     window is pinned to the end, before it.
   ///   - metadata: the metadata of each event that the move appends, also of those that give other rows new ranks.
   @discardableResult
   public func move(
-    from index: ListIndex, to place: ListIndex, of shown: ListSnapshot<Item, Section>? = nil,
+    from index: ListIndex, to target: ListIndex, of shown: ListSnapshot<Item, Section>? = nil,
     metadata: DocumentObject = [:]
   ) async throws -> ListMove {
     let snapshot = try await self.shown(shown)
     try snapshot.check(index)
-    guard place.section >= 0, place.section < snapshot.numberOfSections else {
+    guard target.section >= 0, target.section < snapshot.numberOfSections else {
       throw ListEditError.outOfRange(
-        "the list shows \(snapshot.numberOfSections) sections; section \(place.section) is out of range")
+        "the list shows \(snapshot.numberOfSections) sections; section \(target.section) is out of range")
     }
-    let isSame = place.section == index.section
-    let count = snapshot.numberOfItems(inSectionAt: place.section) - (isSame ? 1 : 0)
-    guard place.item >= 0, place.item <= count else {
+    let isSame = target.section == index.section
+    let count = snapshot.numberOfItems(inSectionAt: target.section) - (isSame ? 1 : 0)
+    guard target.item >= 0, target.item <= count else {
       throw ListEditError.outOfRange(
-        "section \(place.section) shows \(count) other items; index \(place.item) is out of range")
+        "section \(target.section) shows \(count) other items; index \(target.item) is out of range")
     }
     // Converts an index without the moved row to one that counts it.
     func neighbour(_ other: Int) -> Item.ID? {
       guard other >= 0, other < count else { return nil }
       let item = isSame && other >= index.item ? other + 1 : other
-      return snapshot.itemIdentifier(at: ListIndex(section: place.section, item: item))
+      return snapshot.itemIdentifier(at: ListIndex(section: target.section, item: item))
     }
     let (id, version) = (snapshot.itemIdentifier(at: index), snapshot.version)
     let target = MoveTarget(
-      previous: place == index ? id : neighbour(place.item - 1), next: neighbour(place.item),
-      section: version.withSection(at: place.section) { key, _, _ in Array(key) },
+      previous: target == index ? id : neighbour(target.item - 1), next: neighbour(target.item),
+      section: version.withSection(at: target.section) { key, _, _ in Array(key) },
       isAtFront: version.window.list.pin == .beginning && version.window.section.pin == .beginning)
     return try await move(id, to: target, metadata)
   }

@@ -23,9 +23,9 @@ extension LiveList where Item: Codable {
   /// move appends gets the metadata.
   @discardableResult
   public func move(
-    from index: ListIndex, to place: ListIndex, metadata: DocumentObject = [:]
+    from index: ListIndex, to target: ListIndex, metadata: DocumentObject = [:]
   ) async throws -> ListMove {
-    try await controller.move(from: index, to: place, of: snapshot, metadata: metadata)
+    try await controller.move(from: index, to: target, of: snapshot, metadata: metadata)
   }
 
   /// Changes the document of the row that is shown at an index. The event gets the metadata.

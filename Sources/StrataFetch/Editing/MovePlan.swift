@@ -46,14 +46,14 @@ struct MovePlanner {
     /// The moved row's rank among all items, if it is in this section.
     var moved: Int?
 
-    func rank(at place: Int) -> Int {
-      let rank = start + place
+    func rank(at index: Int) -> Int {
+      let rank = start + index
       return if let moved, rank >= moved { rank + 1 } else { rank }
     }
 
-    func place(ofRank rank: Int) -> Int {
-      let place = rank - start
-      return if let moved, rank > moved { place - 1 } else { place }
+    func index(ofRank rank: Int) -> Int {
+      let index = rank - start
+      return if let moved, rank > moved { index - 1 } else { index }
     }
   }
 
@@ -85,10 +85,10 @@ struct MovePlanner {
   /// The number of other rows that come before the row at its target.
   private func gap(for target: MoveTarget<[UInt8]>, in others: Others) throws(ListEditError) -> Int {
     if let previous = target.previous, let rank = rank(of: previous, in: target.section) {
-      return others.place(ofRank: rank) + 1
+      return others.index(ofRank: rank) + 1
     }
     if let next = target.next, let rank = rank(of: next, in: target.section) {
-      return others.place(ofRank: rank)
+      return others.index(ofRank: rank)
     }
     guard target.previous == nil, target.next == nil else {
       let names = [target.previous, target.next].compactMap { $0.map { String(decoding: $0, as: UTF8.self) } }
@@ -151,9 +151,9 @@ extension MovePlanner {
         var moved = moved
         moved.rank = ranks[gap - begin]
         var rows = [moved]
-        for place in begin..<end {
-          let rank = ranks[place < gap ? place - begin : place - begin + 1]
-          rows.append(row(at: others.rank(at: place), rank))
+        for index in begin..<end {
+          let rank = ranks[index < gap ? index - begin : index - begin + 1]
+          rows.append(row(at: others.rank(at: index), rank))
         }
         return MovePlan(rows: rows)
       }

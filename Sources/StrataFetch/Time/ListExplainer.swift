@@ -168,15 +168,15 @@ extension ListExplainer {
     // row; otherwise the list's window does.
     let section = UnsafeRawBufferPointer(rebasing: key[..<sectionLength])
     let own = version.window.section.range(of: rank.sectionCount)
-    let shown = version.place(ofSection: section).flatMap { shownRanks(inSectionAt: $0) }
+    let shown = version.index(ofSection: section).flatMap { shownRanks(inSectionAt: $0) }
     if let shown = shown ?? (own.isEmpty ? own : nil) {
       if rank.inSection < shown.lowerBound { return .beforeWindow(by: shown.lowerBound - rank.inSection) }
       return .behindWindow(by: rank.inSection - shown.upperBound + 1)
     }
     // Declared sections are in the list even if they show no items; skip those.
-    let places = 0..<version.sectionCount
-    let first = places.first { shownRanks(inSectionAt: $0) != nil }
-    let last = places.last { shownRanks(inSectionAt: $0) != nil }
+    let indexes = 0..<version.sectionCount
+    let first = indexes.first { shownRanks(inSectionAt: $0) != nil }
+    let last = indexes.last { shownRanks(inSectionAt: $0) != nil }
     let begin = first.map { ranksInList(ofSectionAt: $0).lowerBound } ?? 0
     if rank.inList < begin { return .beforeWindow(by: begin - rank.inList) }
     let end = last.map { ranksInList(ofSectionAt: $0).upperBound } ?? 0
@@ -184,19 +184,19 @@ extension ListExplainer {
   }
 
   /// The shown rows of a section, as ranks in the whole list.
-  private func ranksInList(ofSectionAt place: Int) -> Range<Int> {
-    let before = version.withSection(at: place) { section, _, _ in countBefore(section) }
-    let shown = shownRanks(inSectionAt: place) ?? 0..<0
+  private func ranksInList(ofSectionAt index: Int) -> Range<Int> {
+    let before = version.withSection(at: index) { section, _, _ in countBefore(section) }
+    let shown = shownRanks(inSectionAt: index) ?? 0..<0
     return before + shown.lowerBound..<before + shown.upperBound
   }
 
   /// The shown rows of a section, as ranks in the section; nil if there are none.
-  private func shownRanks(inSectionAt place: Int) -> Range<Int>? {
-    version.withSection(at: place) { section, _, shown in
+  private func shownRanks(inSectionAt index: Int) -> Range<Int>? {
+    version.withSection(at: index) { section, _, shown in
       guard shown > 0 else { return nil }
       var first: Int?
       let start = version.view.start(of: section)
-      version.forEachItem(inSectionAt: place, 0..<1) { key in
+      version.forEachItem(inSectionAt: index, 0..<1) { key in
         first = version.view.rank(of: key.bytes) - start
       }
       return first.map { $0..<$0 + shown }

@@ -152,7 +152,7 @@ extension ListExplanation.Outcome: CustomStringConvertible {
 
 extension ListExplanation.Cause: CustomStringConvertible {
   public var description: String {
-    let place = append.count == 1 ? "" : " in the append \(append.lowerBound) to \(append.upperBound)"
-    return "event \(sequence)\(place), \(time): \(type) in \(stream)" + (appendID.map { ", id \($0)" } ?? "")
+    let range = append.count == 1 ? "" : " in the append \(append.lowerBound) to \(append.upperBound)"
+    return "event \(sequence)\(range), \(time): \(type) in \(stream)" + (appendID.map { ", id \($0)" } ?? "")
   }
 }

@@ -32,15 +32,15 @@ extension DiffFinder {
   /// Adds the sections that either list shows.
   mutating func lookAtAllSections() {
     for list in [old, new] {
-      for place in 0..<list.sectionCount {
-        list.withSection(at: place) { section, _, _ in _ = sections.index(of: section) }
+      for section in 0..<list.sectionCount {
+        list.withSection(at: section) { key, _, _ in _ = sections.index(of: key) }
       }
     }
   }
 
   /// Whether no row of a section changed and both lists show all items that the section's own window leaves.
-  private mutating func isSharedWhole(sectionAt place: Int, of list: ListVersion, knownCount: Int) -> Bool {
-    let index = list.withSection(at: place) { section, _, _ in sections.index(of: section) }
+  private mutating func isSharedWhole(sectionAt shown: Int, of list: ListVersion, knownCount: Int) -> Bool {
+    let index = list.withSection(at: shown) { section, _, _ in sections.index(of: section) }
     return index >= knownCount && sections.all[index].old.isWhole && sections.all[index].new.isWhole
   }
 
@@ -73,11 +73,11 @@ extension DiffFinder {
     let edge = sections.items(side).withEntry(at: start + item) { key, value -> EdgeItem in
       if touched.contains(Array(key)) { return .changed }
       if there.shown.contains(otherItems.rank(of: key).rank - there.start) { return .shared }
-      let place = (section: index, item: item - shown.lowerBound)
+      let position = (section: index, item: item - shown.lowerBound)
       return .crossing(
         Entry(
-          id: String(decoding: ItemKey(key, value).id, as: UTF8.self), old: isOld ? place : nil,
-          new: isOld ? nil : place, isFree: false))
+          id: String(decoding: ItemKey(key, value).id, as: UTF8.self), old: isOld ? position : nil,
+          new: isOld ? nil : position, isFree: false))
     }
     switch edge {
     case .changed: return false

@@ -110,7 +110,7 @@ extension DiffFinder {
   private enum RowSearch {
     case found
     /// The functions of the request do not put the rows where the lists have them.
-    case placesDiffer
+    case positionsDiffer
     /// More rows changed than should be visited.
     case tooMany
   }
@@ -128,7 +128,7 @@ extension DiffFinder {
     }
     switch search ?? findByRows(of: tables, rowCountMax: rowCountMax ?? shownCount) {
     case .found: return true
-    case .placesDiffer: return false
+    case .positionsDiffer: return false
     case .tooMany:
       beginAgain()
       findByShownItems()
@@ -191,8 +191,8 @@ extension DiffFinder {
     } catch {
       return .tooMany
     }
-    guard isAsMade, place(rows, oldKeys, newKeys) else { return .placesDiffer }
-    if callsProgram, old.view.isApart(from: new.view), !isExplained(by: rows) { return .placesDiffer }
+    guard isAsMade, place(rows, oldKeys, newKeys) else { return .positionsDiffer }
+    if callsProgram, old.view.isApart(from: new.view), !isExplained(by: rows) { return .positionsDiffer }
     if definition.asksForSectionOrder {
       old.view.forEachSectionOrderedApart(from: new.view) { _ = sections.index(of: $0) }
     }
@@ -287,12 +287,12 @@ extension DiffFinder {
     return batch
   }
 
-  private func oldPosition(_ place: (section: Int, item: Int)) -> ListIndex {
-    ListIndex(section: sections.all[place.section].old.place ?? 0, item: place.item)
+  private func oldPosition(_ position: (section: Int, item: Int)) -> ListIndex {
+    ListIndex(section: sections.all[position.section].old.index ?? 0, item: position.item)
   }
 
-  private func newPosition(_ place: (section: Int, item: Int)) -> ListIndex {
-    ListIndex(section: sections.all[place.section].new.place ?? 0, item: place.item)
+  private func newPosition(_ position: (section: Int, item: Int)) -> ListIndex {
+    ListIndex(section: sections.all[position.section].new.index ?? 0, item: position.item)
   }
 
   /// For each entry, whether it moves.
@@ -305,48 +305,48 @@ extension DiffFinder {
     }
     guard !free.isEmpty else { return moved }
     // For each section with free items: those, and everything else in it that is not fixed.
-    var places = [FreePlaces?](repeating: nil, count: sections.all.count)
+    var groups = [FreePositions?](repeating: nil, count: sections.all.count)
     for index in free {
       guard let old = entries[index].old, let new = entries[index].new else { continue }
-      if places[old.section] == nil { places[old.section] = FreePlaces() }
-      places[old.section]?.free.append((index, old.item, new.item))
+      if groups[old.section] == nil { groups[old.section] = FreePositions() }
+      groups[old.section]?.free.append((index, old.item, new.item))
     }
     for entry in entries {
       let isFixed = !entry.isFree && entry.old != nil && entry.new != nil
       guard !isFixed else { continue }
-      if let old = entry.old { places[old.section]?.unfixedOld.append(old.item) }
-      if let new = entry.new { places[new.section]?.unfixedNew.append(new.item) }
+      if let old = entry.old { groups[old.section]?.unfixedOld.append(old.item) }
+      if let new = entry.new { groups[new.section]?.unfixedNew.append(new.item) }
     }
-    for place in places { place?.forEachMoved { moved[$0] = true } }
+    for group in groups { group?.forEachMoved { moved[$0] = true } }
     return moved
   }
 
   private func addSections(to batch: inout ListDiff, areFree: Bool) {
-    var places = FreePlaces()
+    var positions = FreePositions()
     var free: [SectionPair] = []
     for pair in sections.all {
-      switch (pair.old.place, pair.new.place) {
+      switch (pair.old.index, pair.new.index) {
       case (nil, nil): break
       case (let from?, nil):
         batch.sectionDeletions.append(.init(section: pair.key, from: from))
-        places.unfixedOld.append(from)
+        positions.unfixedOld.append(from)
       case (nil, let to?):
         batch.sectionInsertions.append(.init(section: pair.key, to: to, count: pair.new.count))
-        places.unfixedNew.append(to)
+        positions.unfixedNew.append(to)
       case (let from?, let to?):
         if pair.old.count != pair.new.count {
           batch.sectionUpdates.append(.init(section: pair.key, from: from, to: to, count: pair.new.count))
         }
         guard areFree || !hasSameOrder(pair.key) else { continue }
         free.append(pair)
-        places.free.append((free.count - 1, from, to))
-        places.unfixedOld.append(from)
-        places.unfixedNew.append(to)
+        positions.free.append((free.count - 1, from, to))
+        positions.unfixedOld.append(from)
+        positions.unfixedNew.append(to)
       }
     }
-    places.forEachMoved { index in
+    positions.forEachMoved { index in
       let pair = free[index]
-      batch.sectionMoves.append(.init(section: pair.key, from: pair.old.place ?? 0, to: pair.new.place ?? 0))
+      batch.sectionMoves.append(.init(section: pair.key, from: pair.old.index ?? 0, to: pair.new.index ?? 0))
     }
     batch.sectionDeletions.sort { $0.from > $1.from }
     batch.sectionInsertions.sort { $0.to < $1.to }

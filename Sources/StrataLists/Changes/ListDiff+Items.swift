@@ -8,7 +8,7 @@ private struct ShownItem {
   var key: [UInt8]
   var idLength: Int
   /// The section's index among the pairs, and the item's index in it.
-  var place: (section: Int, item: Int)
+  var position: (section: Int, item: Int)
 
   /// Compared by its bytes: Swift strings can be equal when their bytes are not.
   var id: ArraySlice<UInt8> { key[(key.count - idLength)...] }
@@ -63,7 +63,7 @@ extension DiffFinder {
     _ id: ArraySlice<UInt8>, _ old: ShownItem?, _ new: ShownItem?, isFree: Bool, _ changedFields: [String]?
   ) -> Entry {
     Entry(
-      id: String(decoding: id, as: UTF8.self), old: old?.place, new: new?.place, isFree: isFree,
+      id: String(decoding: id, as: UTF8.self), old: old?.position, new: new?.position, isFree: isFree,
       changedFields: changedFields)
   }
 
@@ -71,28 +71,28 @@ extension DiffFinder {
   private mutating func forEachItem(_ body: (inout DiffFinder, _ old: ShownItem?, _ new: ShownItem?) -> Void)
   {
     let (oldItems, newItems) = (items(of: old), items(of: new))
-    var places: [ArraySlice<UInt8>: Int] = [:]
-    places.reserveCapacity(newItems.count)
-    for (place, item) in newItems.enumerated() { places[item.id] = place }
+    var indexes: [ArraySlice<UInt8>: Int] = [:]
+    indexes.reserveCapacity(newItems.count)
+    for (index, item) in newItems.enumerated() { indexes[item.id] = index }
     var isShared = [Bool](repeating: false, count: newItems.count)
     for item in oldItems {
-      let place = places[item.id]
-      if let place { isShared[place] = true }
-      body(&self, item, place.map { newItems[$0] })
+      let index = indexes[item.id]
+      if let index { isShared[index] = true }
+      body(&self, item, index.map { newItems[$0] })
     }
-    for (place, item) in newItems.enumerated() where !isShared[place] { body(&self, nil, item) }
+    for (index, item) in newItems.enumerated() where !isShared[index] { body(&self, nil, item) }
   }
 
   private mutating func items(of list: ListVersion) -> [ShownItem] {
     var items: [ShownItem] = []
-    for place in 0..<list.sectionCount {
-      let (section, shown) = list.withSection(at: place) { section, _, shown in
+    for index in 0..<list.sectionCount {
+      let (section, shown) = list.withSection(at: index) { section, _, shown in
         (sections.index(of: section), shown)
       }
       let first = items.count
-      list.forEachItem(inSectionAt: place, 0..<shown) { key in
+      list.forEachItem(inSectionAt: index, 0..<shown) { key in
         items.append(
-          ShownItem(key: Array(key.bytes), idLength: key.idLength, place: (section, items.count - first)))
+          ShownItem(key: Array(key.bytes), idLength: key.idLength, position: (section, items.count - first)))
       }
     }
     cost.items += items.count

@@ -7,7 +7,7 @@ package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
   // tails[k] is the index of the smallest number that ends an increasing subsequence of length k + 1.
   var tails: [Int] = []
   var before = [Int](repeating: -1, count: numbers.count)
-  for (place, number) in numbers.enumerated() {
+  for (index, number) in numbers.enumerated() {
     var low = 0
     var high = tails.count
     // A number that continues the longest subsequence needs no search.
@@ -16,16 +16,16 @@ package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
       let middle = (low + high) / 2
       if numbers[tails[middle]] < number { low = middle + 1 } else { high = middle }
     }
-    if low > 0 { before[place] = tails[low - 1] }
-    if low == tails.count { tails.append(place) } else { tails[low] = place }
+    if low > 0 { before[index] = tails[low - 1] }
+    if low == tails.count { tails.append(index) } else { tails[low] = index }
   }
-  var places: [Int] = []
-  var place = tails.last ?? -1
-  while place >= 0 {
-    places.append(place)
-    place = before[place]
+  var indexes: [Int] = []
+  var index = tails.last ?? -1
+  while index >= 0 {
+    indexes.append(index)
+    index = before[index]
   }
-  return places.reversed()
+  return indexes.reversed()
 }
 
 /// Elements that are in both of two sequences, and whose order there may differ.
@@ -34,7 +34,7 @@ package func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
 /// and does not move. A free element may stay if the same fixed elements precede it in both sequences; among the free
 /// elements between the same two fixed ones, those of a longest increasing subsequence stay. The number of moves is
 /// therefore the smallest that does not move fixed elements.
-struct FreePlaces {
+struct FreePositions {
   /// The free elements: the caller's number for each, and its indexes in the two sequences.
   var free: [(number: Int, old: Int, new: Int)] = []
   /// Indexes in the old sequence of all elements that are not fixed: deleted or free. In any order.
@@ -51,8 +51,8 @@ struct FreePlaces {
     var gap = -1
     func settle() {
       var staying = longestIncreasingSubsequence(run.map(\.new))[...]
-      for (place, thing) in run.enumerated() {
-        if staying.first == place { staying.removeFirst() } else { body(thing.number) }
+      for (index, thing) in run.enumerated() {
+        if staying.first == index { staying.removeFirst() } else { body(thing.number) }
       }
       run.removeAll(keepingCapacity: true)
     }
@@ -74,8 +74,8 @@ struct FreePlaces {
     guard let thing = free.first else { return }
     var oldGap = thing.old
     var newGap = thing.new
-    for place in unfixedOld where place < thing.old { oldGap -= 1 }
-    for place in unfixedNew where place < thing.new { newGap -= 1 }
+    for index in unfixedOld where index < thing.old { oldGap -= 1 }
+    for index in unfixedNew where index < thing.new { newGap -= 1 }
     if oldGap != newGap { body(thing.number) }
   }
 }

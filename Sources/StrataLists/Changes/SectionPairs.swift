@@ -20,7 +20,7 @@ struct SectionPair {
   /// A section in one list.
   struct Side {
     /// Its index among the sections of the list; nil if it is not one of them.
-    var place: Int?
+    var index: Int?
     /// The rank of its first item among all items.
     var start = 0
     var count = 0
@@ -34,10 +34,10 @@ struct SectionPair {
         guard let rank = view.rank(ofSection: section) else { return }
         count = view.itemCount(of: section)
         start = view.start(of: section)
-        place = list.sections.place(ofRank: rank)
+        index = list.sections.index(ofRank: rank)
         shown = list.shownRange(ofRank: rank, count: count)
       } else if section.isEmpty {
-        place = 0
+        index = 0
         count = view.count
         shown = list.shownRange(ofRank: 0, count: count)
       }
@@ -50,7 +50,7 @@ struct SectionPair {
 struct SectionPairs {
   private(set) var all: [SectionPair] = []
   /// Hash of a key → the last pair with that hash.
-  private var places: [UInt64: Int] = [:]
+  private var indexes: [UInt64: Int] = [:]
   /// For each pair, the previous one with the same hash, -1 if there is none.
   private var earlier: [Int] = []
   private var last = 0
@@ -92,7 +92,7 @@ struct SectionPairs {
 
   private func find(_ section: UnsafeRawBufferPointer) -> Int? {
     guard all.count > Self.searchedCountMax else { return all.indices.first { isSame($0, section) } }
-    var index = places[XXH64.of(section)] ?? -1
+    var index = indexes[XXH64.of(section)] ?? -1
     while index >= 0, !isSame(index, section) { index = earlier[index] }
     return index >= 0 ? index : nil
   }
@@ -104,7 +104,7 @@ struct SectionPairs {
     if all.count > Self.searchedCountMax {
       for index in earlier.count..<all.count {
         let hash = all[index].key.withUnsafeBytes { XXH64.of($0) }
-        earlier.append(places.updateValue(index, forKey: hash) ?? -1)
+        earlier.append(indexes.updateValue(index, forKey: hash) ?? -1)
       }
     }
     return all.count - 1

@@ -58,23 +58,23 @@ extension FilterError: CustomStringConvertible {
   /// except for tabs, which are repeated in the line of carets.
   private var excerpt: (line: String, carets: String) {
     let characters = Array(text)
-    let place = characterRange
+    let range = characterRange
     let isLineEnd = { (index: Int) in characters[index].isNewline }
-    let lineStart = (0..<place.lowerBound).last(where: isLineEnd).map { $0 + 1 } ?? 0
-    let lineEnd = (place.lowerBound..<characters.count).first(where: isLineEnd) ?? characters.count
-    let start = max(lineStart, place.lowerBound - Self.contextMax)
-    let end = min(lineEnd, max(place.lowerBound, min(place.upperBound, lineEnd)) + Self.contextMax)
-    let caretEnd = min(max(place.upperBound, place.lowerBound + 1), max(end, place.lowerBound + 1))
+    let lineStart = (0..<range.lowerBound).last(where: isLineEnd).map { $0 + 1 } ?? 0
+    let lineEnd = (range.lowerBound..<characters.count).first(where: isLineEnd) ?? characters.count
+    let start = max(lineStart, range.lowerBound - Self.contextMax)
+    let end = min(lineEnd, max(range.lowerBound, min(range.upperBound, lineEnd)) + Self.contextMax)
+    let caretEnd = min(max(range.upperBound, range.lowerBound + 1), max(end, range.lowerBound + 1))
     let shownEnd = min(end, start + 3 * Self.contextMax)
     var line = start > lineStart ? "…" : ""
     var carets = start > lineStart ? " " : ""
     for index in start..<shownEnd {
       line.append(Self.shown(characters[index]))
-      if index < place.lowerBound { carets.append(characters[index] == "\t" ? "\t" : " ") }
+      if index < range.lowerBound { carets.append(characters[index] == "\t" ? "\t" : " ") }
     }
     if shownEnd < lineEnd { line.append("…") }
     carets += String(
-      repeating: "^", count: max(1, min(caretEnd, max(shownEnd, place.lowerBound + 1)) - place.lowerBound))
+      repeating: "^", count: max(1, min(caretEnd, max(shownEnd, range.lowerBound + 1)) - range.lowerBound))
     return (line, carets)
   }
 

@@ -89,9 +89,9 @@ extension FilterLexer {
     guard index < end else { return token }
     let quote = scalars[index]
     index = scalars.index(after: index)
-    var places: [String.Index] = []
-    while index < end, scalars[index] != quote, places.count <= wanted.upperBound {
-      places.append(index)
+    var starts: [String.Index] = []
+    while index < end, scalars[index] != quote, starts.count <= wanted.upperBound {
+      starts.append(index)
       let isEscape = scalars[index] == "\\"
       index = scalars.index(after: index)
       guard isEscape, index < end else { continue }
@@ -101,9 +101,9 @@ extension FilterLexer {
       default: break  // The backslash is meant itself.
       }
     }
-    places.append(index)
-    let last = places.count - 1
-    return places[min(wanted.lowerBound, last)]..<places[min(wanted.upperBound, last)]
+    starts.append(index)
+    let last = starts.count - 1
+    return starts[min(wanted.lowerBound, last)]..<starts[min(wanted.upperBound, last)]
   }
 
   /// Reads what follows `\u`: up to six hexadecimal digits in braces.

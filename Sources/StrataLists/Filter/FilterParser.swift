@@ -214,26 +214,26 @@ extension FilterParser {
 
   /// Rejects comparisons that are well-formed but meaningless.
   ///
-  /// - Parameter place: the range of the right side's first token.
-  private func check(_ comparison: FilterComparison, at place: Range<String.Index>) throws(FilterError) {
+  /// - Parameter range: the range of the right side's first token.
+  private func check(_ comparison: FilterComparison, at range: Range<String.Index>) throws(FilterError) {
     switch comparison.comparator {
     case .matches:
       guard case .value(.string(let pattern)) = comparison.right else {
-        throw error("matches needs a pattern", "write one in quotes, as in name matches 'a.*'", at: place)
+        throw error("matches needs a pattern", "write one in quotes, as in name matches 'a.*'", at: range)
       }
       do throws(PatternError) {
         _ = try Pattern(pattern, isWhole: true, ignoresCase: comparison.ignoresCase)
       } catch {
         throw self.error(
           "the pattern is malformed: \(error.message)", error.next,
-          at: lexer.range(ofScalars: error.scalars, inString: place))
+          at: lexer.range(ofScalars: error.scalars, inString: range))
       }
     case .beginsWith, .endsWith:
       switch comparison.right {
       case .field, .value(.string): break
       default:
         let name = comparison.comparator.rawValue
-        throw error("\(name) needs a string", "write one in quotes, as in name \(name) 'a'", at: place)
+        throw error("\(name) needs a string", "write one in quotes, as in name \(name) 'a'", at: range)
       }
     default: break
     }

@@ -124,7 +124,7 @@ private struct ByteSet: Sendable {
   private var bytes: [UInt8] = []
   /// The ends of the elements in the bytes.
   private var ends: [Int] = []
-  /// The number of an element plus one, at or after the place of its hash; 0 where there is none.
+  /// The number of an element plus one, at or after the slot of its hash; 0 where there is none.
   private var slots: [Int32]
 
   init(_ elements: [[UInt8]]) {
@@ -133,7 +133,7 @@ private struct ByteSet: Sendable {
     slots = [Int32](repeating: 0, count: count)
     for element in elements {
       element.withUnsafeBytes { element in
-        let (slot, isFound) = place(of: element)
+        let (slot, isFound) = self.slot(of: element)
         if isFound { return }
         bytes.append(contentsOf: element)
         ends.append(bytes.count)
@@ -142,10 +142,10 @@ private struct ByteSet: Sendable {
     }
   }
 
-  func contains(_ element: UnsafeRawBufferPointer) -> Bool { !ends.isEmpty && place(of: element).isFound }
+  func contains(_ element: UnsafeRawBufferPointer) -> Bool { !ends.isEmpty && slot(of: element).isFound }
 
   /// The slot of an element, or the free one where it would be.
-  private func place(of element: UnsafeRawBufferPointer) -> (slot: Int, isFound: Bool) {
+  private func slot(of element: UnsafeRawBufferPointer) -> (slot: Int, isFound: Bool) {
     bytes.withUnsafeBytes { bytes in
       var slot = Int(truncatingIfNeeded: XXH64.of(element)) & (slots.count - 1)
       while slots[slot] != 0 {

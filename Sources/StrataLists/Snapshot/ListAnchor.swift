@@ -44,7 +44,7 @@ extension ListSnapshot {
   /// item after the section's position, or else the last one before it. Nil if the section holds no items and its
   /// position depends on them, or if the list shows nothing. O(log n).
   public func nearestItem(toRow row: Int, inSection section: Section) -> ListIndex? {
-    if let place = indexOfSection(section) { return nearestItem(to: ListIndex(section: place, item: row)) }
+    if let index = indexOfSection(section) { return nearestItem(to: ListIndex(section: index, item: row)) }
     return encodeSection(section).withUnsafeBytes { version.nearest(toHiddenSection: $0) }
   }
 }

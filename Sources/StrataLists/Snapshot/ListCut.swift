@@ -21,18 +21,18 @@ struct ListCut: Hashable, Sendable {
   init?(_ window: ListWindows, of view: View, isSectioned: Bool) {
     if !isSectioned {
       let count = window.section.range(of: view.count).count
-      let places = window.list.range(of: count)
-      if places == 0..<count { return nil }
-      (ranks, skipped, end) = (0..<1, places.lowerBound, places.upperBound)
+      let indexes = window.list.range(of: count)
+      if indexes == 0..<count { return nil }
+      (ranks, skipped, end) = (0..<1, indexes.lowerBound, indexes.upperBound)
       return
     }
     // If the window leaves all items, it also leaves all items that the sections' windows leave.
-    let places = window.list.range(of: view.count)
-    if places == 0..<view.count { return nil }
-    if places.isEmpty { return }
+    let indexes = window.list.range(of: view.count)
+    if indexes == 0..<view.count { return nil }
+    if indexes.isEmpty { return }
     if window.section.isAll, view.isPlacedByRank {
-      let first = view.location(ofPlace: places.lowerBound)
-      let last = view.location(ofPlace: places.upperBound - 1)
+      let first = view.location(ofIndex: indexes.lowerBound)
+      let last = view.location(ofIndex: indexes.upperBound - 1)
       (ranks, skipped, end) = (first.rank..<last.rank + 1, first.item, last.item + 1)
       return
     }

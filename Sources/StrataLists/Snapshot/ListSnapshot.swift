@@ -78,10 +78,10 @@ extension ListSnapshot {
   /// The section at an index. O(log sections).
   ///
   /// Stops the program if the index is out of range.
-  public func sectionIdentifier(at place: Int) -> Section {
-    version.withSection(at: place) { section, _, _ in
+  public func sectionIdentifier(at index: Int) -> Section {
+    version.withSection(at: index) { section, _, _ in
       guard let section = decodeSection(section) else {
-        preconditionFailure("the key of section \(place) does not decode as \(Section.self)")
+        preconditionFailure("the key of section \(index) does not decode as \(Section.self)")
       }
       return section
     }
@@ -90,15 +90,15 @@ extension ListSnapshot {
   /// The number of items that the section at an index shows. O(log sections).
   ///
   /// Stops the program if the index is out of range.
-  public func numberOfItems(inSectionAt place: Int) -> Int {
-    version.withSection(at: place) { _, _, shown in shown }
+  public func numberOfItems(inSectionAt index: Int) -> Int {
+    version.withSection(at: index) { _, _, shown in shown }
   }
 
   /// The number of items in the section at an index, shown or hidden by a window. O(log sections).
   ///
   /// Stops the program if the index is out of range.
-  public func totalNumberOfItems(inSectionAt place: Int) -> Int {
-    version.withSection(at: place) { _, count, _ in count }
+  public func totalNumberOfItems(inSectionAt index: Int) -> Int {
+    version.withSection(at: index) { _, count, _ in count }
   }
 
   /// The number of items in a section, shown or hidden by a window; the section itself may be hidden. O(log sections).
@@ -110,8 +110,8 @@ extension ListSnapshot {
   /// The ids of the items that the section at an index shows. O(log n + items).
   ///
   /// Stops the program if the index is out of range.
-  public func itemIdentifiers(inSectionAt place: Int) -> [Item.ID] {
-    identifiers(inSectionAt: place, 0..<numberOfItems(inSectionAt: place))
+  public func itemIdentifiers(inSectionAt index: Int) -> [Item.ID] {
+    identifiers(inSectionAt: index, 0..<numberOfItems(inSectionAt: index))
   }
 
   /// The ids of the items that a section shows; empty if the list does not show it.
@@ -128,7 +128,7 @@ extension ListSnapshot {
   ///
   /// Sections are compared by the bytes of their keys: strings by their UTF-8, even where Swift considers them equal.
   public func indexOfSection(_ section: Section) -> Int? {
-    encodeSection(section).withUnsafeBytes { version.place(ofSection: $0) }
+    encodeSection(section).withUnsafeBytes { version.index(ofSection: $0) }
   }
 
   /// The id of the item at an index. O(log n).
@@ -157,10 +157,10 @@ extension ListSnapshot {
   }
 
   /// The ids at a range of indexes among the items that a section shows.
-  func identifiers(inSectionAt section: Int, _ places: Range<Int>) -> [Item.ID] {
+  func identifiers(inSectionAt section: Int, _ indexes: Range<Int>) -> [Item.ID] {
     var ids: [Item.ID] = []
-    ids.reserveCapacity(places.count)
-    version.forEachItem(inSectionAt: section, places) { key in
+    ids.reserveCapacity(indexes.count)
+    version.forEachItem(inSectionAt: section, indexes) { key in
       let text = String(decoding: key.id, as: UTF8.self)
       guard let id = Item.ID(documentID: text) else {
         preconditionFailure("the id of the row \(text) is not a valid id of \(Item.self)")
@@ -176,7 +176,7 @@ extension ListSnapshot {
 extension ListSnapshot {
   /// A row of the list; nil if the list does not show it. O(log n), and the decoding of the row.
   public func row(for id: Item.ID) -> Item? {
-    // Finding the place of a row may decode it once more.
+    // Finding the index of a row may decode it once more.
     guard version.showsEveryRow || contains(id) else { return nil }
     var text = id.documentID
     return text.withUTF8 { id in
@@ -203,18 +203,18 @@ extension ListSnapshot {
   }
 
   /// Rows of one section by their indexes, loaded if necessary. O(log n + rows).
-  public func rows(in places: Range<Int>, ofSectionAt section: Int) async throws(ListError) -> [Item] {
+  public func rows(in indexes: Range<Int>, ofSectionAt section: Int) async throws(ListError) -> [Item] {
     guard section >= 0, section < numberOfSections else {
       throw .outOfRange("the list shows \(numberOfSections) sections; section \(section) is out of range")
     }
     let shown = numberOfItems(inSectionAt: section)
-    guard places.lowerBound >= 0, places.upperBound <= shown else {
-      throw .outOfRange("section \(section) shows \(shown) items; \(places) is out of range")
+    guard indexes.lowerBound >= 0, indexes.upperBound <= shown else {
+      throw .outOfRange("section \(section) shows \(shown) items; \(indexes) is out of range")
     }
     var items: [Item] = []
-    items.reserveCapacity(places.count)
+    items.reserveCapacity(indexes.count)
     do throws(RowProblem) {
-      try version.forEachRow(inSectionAt: section, places) { (row) throws(RowProblem) in
+      try version.forEachRow(inSectionAt: section, indexes) { (row) throws(RowProblem) in
         if let row { items.append(try decode(row)) }
       }
     } catch {
@@ -225,13 +225,13 @@ extension ListSnapshot {
 
   /// Rows of the whole list by their offsets in `itemIdentifiers`. O(log n + rows), plus O(log n) for each section
   /// shown before them if sections are not ordered by key or have windows of their own.
-  public func rows(in places: Range<Int>) async throws(ListError) -> [Item] {
-    guard places.lowerBound >= 0, places.upperBound <= numberOfItems else {
-      throw .outOfRange("the list shows \(numberOfItems) items; \(places) is out of range")
+  public func rows(in indexes: Range<Int>) async throws(ListError) -> [Item] {
+    guard indexes.lowerBound >= 0, indexes.upperBound <= numberOfItems else {
+      throw .outOfRange("the list shows \(numberOfItems) items; \(indexes) is out of range")
     }
     var items: [Item] = []
-    items.reserveCapacity(places.count)
-    for run in version.runs(of: places) {
+    items.reserveCapacity(indexes.count)
+    for run in version.runs(of: indexes) {
       items += try await rows(in: run.items, ofSectionAt: run.section)
     }
     return items

@@ -42,8 +42,8 @@ extension ListToken: LosslessStringConvertible {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
     guard digits.count == 32 else { return nil }
     var bytes: [UInt8] = []
-    for place in stride(from: 0, to: 32, by: 2) {
-      let pair = String(decoding: digits[place..<place + 2], as: UTF8.self)
+    for offset in stride(from: 0, to: 32, by: 2) {
+      let pair = String(decoding: digits[offset..<offset + 2], as: UTF8.self)
       guard let byte = UInt8(pair, radix: 16) else { return nil }
       bytes.append(byte)
     }

@@ -50,17 +50,17 @@ extension ListVersion {
   }
 
   /// The first shown item of the sections from an index on. Declared sections may show none.
-  private func firstPosition(fromSection place: Int) -> ListIndex? {
-    for place in place..<max(place, sectionCount) where shownCount(ofSectionAt: place) > 0 {
-      return ListIndex(section: place, item: 0)
+  private func firstPosition(fromSection index: Int) -> ListIndex? {
+    for index in index..<max(index, sectionCount) where shownCount(ofSectionAt: index) > 0 {
+      return ListIndex(section: index, item: 0)
     }
     return nil
   }
 
-  private func lastPosition(beforeSection place: Int) -> ListIndex? {
-    for place in (0..<place).reversed() {
-      let shown = shownCount(ofSectionAt: place)
-      if shown > 0 { return ListIndex(section: place, item: shown - 1) }
+  private func lastPosition(beforeSection index: Int) -> ListIndex? {
+    for index in (0..<index).reversed() {
+      let shown = shownCount(ofSectionAt: index)
+      if shown > 0 { return ListIndex(section: index, item: shown - 1) }
     }
     return nil
   }
@@ -69,12 +69,12 @@ extension ListVersion {
   /// it, or else the last one. Nil if the list shows nothing. O(log sections), plus the declared sections without items
   /// that are skipped.
   func nearest(to position: ListIndex) -> ListIndex? {
-    let place = min(max(position.section, 0), sectionCount)
-    if place == position.section, place < sectionCount {
-      let shown = shownCount(ofSectionAt: place)
-      if shown > 0 { return ListIndex(section: place, item: min(max(position.item, 0), shown - 1)) }
+    let index = min(max(position.section, 0), sectionCount)
+    if index == position.section, index < sectionCount {
+      let shown = shownCount(ofSectionAt: index)
+      if shown > 0 { return ListIndex(section: index, item: min(max(position.item, 0), shown - 1)) }
     }
-    return firstPosition(fromSection: place) ?? lastPosition(beforeSection: place)
+    return firstPosition(fromSection: index) ?? lastPosition(beforeSection: index)
   }
 
   /// The same for a section that is not shown: the first item after the position where the section would be. Nil also

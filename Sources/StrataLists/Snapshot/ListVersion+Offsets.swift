@@ -9,15 +9,15 @@ extension ListVersion {
   /// The number of items shown before the section at an index.
   ///
   /// O(log n) if sections are ordered by key and have no windows of their own, otherwise O(sections before it).
-  package func offset(ofSectionAt place: Int) -> Int {
+  package func offset(ofSectionAt index: Int) -> Int {
     guard isSectioned else { return 0 }
     guard hasRankedOffsets else {
       var offset = 0
-      for earlier in 0..<place { offset += shownCount(ofSectionAt: earlier) }
+      for earlier in 0..<index { offset += shownCount(ofSectionAt: earlier) }
       return offset
     }
     let shown = window.list.range(of: view.count)
-    let before = withSection(at: place) { section, _, _ in view.countBefore(section: section) }
+    let before = withSection(at: index) { section, _, _ in view.countBefore(section: section) }
     // A section may begin before the window, and a declared one may be outside of it.
     return min(max(before, shown.lowerBound), shown.upperBound) - shown.lowerBound
   }
@@ -29,15 +29,15 @@ extension ListVersion {
       "the list shows \(itemCount) items; offset \(offset) is out of range")
     guard isSectioned else { return ListIndex(section: 0, item: offset) }
     if hasRankedOffsets {
-      let (rank, item) = view.location(ofPlace: window.list.range(of: view.count).lowerBound + offset)
+      let (rank, item) = view.location(ofIndex: window.list.range(of: view.count).lowerBound + offset)
       let first = view.withSection(at: rank) { _, count in shownRange(ofRank: rank, count: count).lowerBound }
-      if let place = sections.place(ofRank: rank) { return ListIndex(section: place, item: item - first) }
+      if let index = sections.index(ofRank: rank) { return ListIndex(section: index, item: item - first) }
       assertionFailure("the section of a shown item is shown")
     }
     var left = offset
-    for place in 0..<sectionCount {
-      let shown = shownCount(ofSectionAt: place)
-      if left < shown { return ListIndex(section: place, item: left) }
+    for index in 0..<sectionCount {
+      let shown = shownCount(ofSectionAt: index)
+      if left < shown { return ListIndex(section: index, item: left) }
       left -= shown
     }
     preconditionFailure("the sections show fewer items than the list")

@@ -7,7 +7,7 @@ package import StrataTables
 /// A list at one moment: an immutable value.
 ///
 /// A list without sections has exactly one, with an empty key, even if it shows nothing. Otherwise a section that shows
-/// nothing is left out, and indexes do not count it, unless it is declared. A section's place is its index among the
+/// nothing is left out, and indexes do not count it, unless it is declared. A section's index is among the
 /// shown sections, and its rank is its index in the view.
 package final class ListVersion: Sendable {
   // A class, so that a snapshot is one reference, however many trees it holds.
@@ -84,37 +84,37 @@ extension ListVersion {
 
   /// Passes a section to the body: its key, its number of items, and the number of shown items. O(log sections).
   package func withSection<Result, Failure: Error>(
-    at place: Int,
+    at index: Int,
     _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ shown: Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try withRange(ofSectionAt: place) { (section, count, range) throws(Failure) in
+    try withRange(ofSectionAt: index) { (section, count, range) throws(Failure) in
       try body(section, count, range.count)
     }
   }
 
   /// Passes a section to the body: its key, its number of items, and the range of shown items. O(log sections).
   private func withRange<Result, Failure: Error>(
-    ofSectionAt place: Int,
+    ofSectionAt index: Int,
     _ body: (_ section: UnsafeRawBufferPointer, _ count: Int, _ range: Range<Int>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    precondition(place >= 0 && place < sectionCount, "no section \(place): there are \(sectionCount)")
+    precondition(index >= 0 && index < sectionCount, "no section \(index): there are \(sectionCount)")
     if !isSectioned {
       return try body(
         UnsafeRawBufferPointer(start: nil, count: 0), view.count, shownRange(ofRank: 0, count: view.count))
     }
-    let rank = sections.rank(at: place)
+    let rank = sections.rank(at: index)
     return try view.withSection(at: rank) { (section, count) throws(Failure) in
       try body(section, count, shownRange(ofRank: rank, count: count))
     }
   }
 
   /// The number of items that the section at an index shows. O(log sections).
-  package func shownCount(ofSectionAt place: Int) -> Int { withSection(at: place) { _, _, shown in shown } }
+  package func shownCount(ofSectionAt index: Int) -> Int { withSection(at: index) { _, _, shown in shown } }
 
   /// The index of a section among the shown ones, nil if it is not shown. O(log sections).
-  package func place(ofSection section: UnsafeRawBufferPointer) -> Int? {
+  package func index(ofSection section: UnsafeRawBufferPointer) -> Int? {
     guard isSectioned else { return 0 }
-    return view.rank(ofSection: section).flatMap { sections.place(ofRank: $0) }
+    return view.rank(ofSection: section).flatMap { sections.index(ofRank: $0) }
   }
 
   /// The number of shown items. O(1), or O(sections shown) if sections have windows of their own.
@@ -122,34 +122,34 @@ extension ListVersion {
     guard isCut else { return view.count }
     if window.section.isAll { return window.list.range(of: view.count).count }
     var sum = 0
-    for place in 0..<sectionCount { sum += shownCount(ofSectionAt: place) }
+    for index in 0..<sectionCount { sum += shownCount(ofSectionAt: index) }
     return sum
   }
 
   /// Passes items of a section to the body, by their indexes among those that it shows.
   package func forEachItem<Failure: Error>(
-    inSectionAt place: Int, _ places: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
+    inSectionAt index: Int, _ indexes: Range<Int>, _ body: (ItemKey) throws(Failure) -> Void
   ) throws(Failure) {
-    let start = withRange(ofSectionAt: place) { section, _, range in
+    let start = withRange(ofSectionAt: index) { section, _, range in
       precondition(
-        places.lowerBound >= 0 && places.upperBound <= range.count,
-        "items \(places) are out of range: section \(place) shows \(range.count)")
+        indexes.lowerBound >= 0 && indexes.upperBound <= range.count,
+        "items \(indexes) are out of range: section \(index) shows \(range.count)")
       return view.start(of: section) + range.lowerBound
     }
-    try view.forEachItem(in: start + places.lowerBound..<start + places.upperBound, body)
+    try view.forEachItem(in: start + indexes.lowerBound..<start + indexes.upperBound, body)
   }
 
   /// Lends the rows of such items, nil for one that the table lacks.
   func forEachRow<Failure: Error>(
-    inSectionAt place: Int, _ places: Range<Int>, _ body: (RowView?) throws(Failure) -> Void
+    inSectionAt index: Int, _ indexes: Range<Int>, _ body: (RowView?) throws(Failure) -> Void
   ) throws(Failure) {
     guard table.readsRows else {
-      return try forEachItem(inSectionAt: place, places) { (key) throws(Failure) in
+      return try forEachItem(inSectionAt: index, indexes) { (key) throws(Failure) in
         try table.withRow(key.id, body)
       }
     }
     var ids: [[UInt8]] = []
-    forEachItem(inSectionAt: place, places) { ids.append(Array($0.id)) }
+    forEachItem(inSectionAt: index, indexes) { ids.append(Array($0.id)) }
     for first in stride(from: 0, to: ids.count, by: Self.readAheadCount) {
       let next = ids[first..<min(first + Self.readAheadCount, ids.count)]
       table.willRead(Array(next))
@@ -174,7 +174,7 @@ extension ListVersion {
     guard let rank = isSectioned ? view.rank(ofSection: section) : 0 else { return nil }
     let item = view.rank(of: key) - view.start(of: section)
     let range = shownRange(ofRank: rank, count: isSectioned ? view.itemCount(of: section) : view.count)
-    guard range.contains(item), let place = sections.place(ofRank: rank) else { return nil }
-    return ListIndex(section: place, item: item - range.lowerBound)
+    guard range.contains(item), let index = sections.index(ofRank: rank) else { return nil }
+    return ListIndex(section: index, item: item - range.lowerBound)
   }
 }

@@ -1,8 +1,8 @@
-// The sections of a view that a list shows: places ↔ ranks.
+// The sections of a view that a list shows: indexes ↔ ranks.
 
 internal import StrataTables
 
-/// The shown sections. A place is an index among the shown sections, a rank an index among those of the view.
+/// The shown sections. An index is one among the shown sections, a rank an index among those of the view.
 ///
 /// Nearly always the shown sections are one contiguous range: those that a window touches. Declared sections are shown
 /// wherever they are, and a window inside each section may leave nothing of some sections; such cases are in two small
@@ -52,17 +52,17 @@ struct ShownSections: Sendable {
 
   var count: Int { leading.count + ranks.count + trailing.count }
 
-  /// The rank of the section at a place. O(1).
-  func rank(at place: Int) -> Int {
-    if place < leading.count { return leading[place] }
-    let place = place - leading.count
-    return place < ranks.count ? ranks.lowerBound + place : trailing[place - ranks.count]
+  /// The rank of the section at an index. O(1).
+  func rank(at index: Int) -> Int {
+    if index < leading.count { return leading[index] }
+    let index = index - leading.count
+    return index < ranks.count ? ranks.lowerBound + index : trailing[index - ranks.count]
   }
 
-  /// The place of the section with a rank, nil if it is not shown. O(log declared).
-  func place(ofRank rank: Int) -> Int? {
-    let place = countBefore(rank: rank)
-    return place < count && self.rank(at: place) == rank ? place : nil
+  /// The index of the section with a rank, nil if it is not shown. O(log declared).
+  func index(ofRank rank: Int) -> Int? {
+    let index = countBefore(rank: rank)
+    return index < count && self.rank(at: index) == rank ? index : nil
   }
 
   /// The number of shown sections with a lower rank. O(log declared).

@@ -29,23 +29,23 @@ extension View {
     return definition.areNilsLast ? before : before + nilCount
   }
 
-  /// Where the item with `place` items before it is: the rank of its section, and the number of items before it in
+  /// Where the item with `index` items before it is: the rank of its section, and the number of items before it in
   /// that section. O(log n). Only if positions follow from ranks.
-  package func location(ofPlace place: Int) -> (rank: Int, item: Int) {
+  package func location(ofIndex index: Int) -> (rank: Int, item: Int) {
     let nilCount = nilCount
     let nilStart = definition.areNilsLast ? count - nilCount : 0
     let rank: Int
-    if place >= nilStart, place < nilStart + nilCount {
-      rank = place - nilStart
+    if index >= nilStart, index < nilStart + nilCount {
+      rank = index - nilStart
     } else {
       // The position among the items of the other sections, which is reversed for descending sections.
-      let other = definition.areNilsLast ? place : place - nilCount
+      let other = definition.areNilsLast ? index : index - nilCount
       rank = isDescending ? count - 1 - other : nilCount + other
     }
     return withSection(ofItemAt: rank) { section in
       let sectionRank = self.rank(ofSection: section)
       assert(sectionRank != nil, "a view does not hold the section of its item")
-      return (sectionRank ?? 0, place - countBefore(section: section))
+      return (sectionRank ?? 0, index - countBefore(section: section))
     }
   }
 

@@ -48,10 +48,12 @@ struct MockListUpdate {
   }
 
   private static func unique<Place: Hashable>(
-    _ places: [Place], _ message: (Place) -> String
+    _ positions: [Place], _ message: (Place) -> String
   ) throws(MockListError) -> Set<Place> {
     var set: Set<Place> = []
-    for place in places where !set.insert(place).inserted { throw .silentCorruption(message(place)) }
+    for position in positions where !set.insert(position).inserted {
+      throw .silentCorruption(message(position))
+    }
     return set
   }
 
@@ -60,10 +62,10 @@ struct MockListUpdate {
   private mutating func reload(_ sections: [Int]) throws(MockListError) {
     let (deletedSections, insertedSections) = (sectionDeletions, sectionInsertions)
     let (deletedItems, insertedItems) = (deletions, insertions)
-    func newPlace(_ old: Int) -> Int {
-      var place = old - deletedSections.count { $0 < old }
-      for inserted in insertedSections.sorted() where inserted <= place { place += 1 }
-      return place
+    func newPosition(_ old: Int) -> Int {
+      var position = old - deletedSections.count { $0 < old }
+      for inserted in insertedSections.sorted() where inserted <= position { position += 1 }
+      return position
     }
     for section in sections {
       guard section < before.count else {
@@ -75,26 +77,28 @@ struct MockListUpdate {
         throw .conflict("attempt to delete and reload the same section (\(section))")
       }
       sectionDeletions.insert(section)
-      sectionInsertions.insert(newPlace(section))
+      sectionInsertions.insert(newPosition(section))
     }
-    for place in batch.reloads {
-      guard before.indices.contains(place.section), (0..<before[place.section]).contains(place.item) else {
+    for position in batch.reloads {
+      guard before.indices.contains(position.section), (0..<before[position.section]).contains(position.item)
+      else {
         throw .outOfBounds(
-          "attempt to reload item \(place.item) of section \(place.section), which does not exist before the "
+          "attempt to reload item \(position.item) of section \(position.section), which does not exist before the "
             + "update")
       }
-      guard !deletedItems.contains(place) else {
-        throw .conflict("attempt to delete and reload the same index path (\(place.path))")
+      guard !deletedItems.contains(position) else {
+        throw .conflict("attempt to delete and reload the same index path (\(position.path))")
       }
-      guard !sectionDeletions.contains(place.section) else {
-        throw .silentCorruption("attempt to reload an item of a deleted section (\(place.path))")
+      guard !sectionDeletions.contains(position.section) else {
+        throw .silentCorruption("attempt to reload an item of a deleted section (\(position.path))")
       }
-      let section = newPlace(place.section)
-      var item = place.item - deletedItems.count { $0.section == place.section && $0.item < place.item }
+      let section = newPosition(position.section)
+      var item =
+        position.item - deletedItems.count { $0.section == position.section && $0.item < position.item }
       for other in insertedItems.sorted() where other.section == section && other.item <= item { item += 1 }
       let to = ListIndex(section: section, item: item)
-      guard deletions.insert(place).inserted, insertions.insert(to).inserted else {
-        throw .silentCorruption("attempt to reload the same index path twice (\(place.path))")
+      guard deletions.insert(position).inserted, insertions.insert(to).inserted else {
+        throw .silentCorruption("attempt to reload the same index path twice (\(position.path))")
       }
     }
   }
@@ -116,19 +120,19 @@ struct MockListUpdate {
       }
     }
     let moved = Set(batch.moves.map { $0.from })
-    for place in deletions.sorted(by: >) {
-      guard before.indices.contains(place.section) else {
+    for position in deletions.sorted(by: >) {
+      guard before.indices.contains(position.section) else {
         throw .outOfBounds(
-          "attempt to delete item \(place.item) from section \(place.section), but there are only \(before.count) "
+          "attempt to delete item \(position.item) from section \(position.section), but there are only \(before.count) "
             + "sections before the update")
       }
-      guard (0..<before[place.section]).contains(place.item) else {
+      guard (0..<before[position.section]).contains(position.item) else {
         throw .outOfBounds(
-          "attempt to delete item \(place.item) from section \(place.section) which only contains "
-            + "\(before[place.section]) items before the update")
+          "attempt to delete item \(position.item) from section \(position.section) which only contains "
+            + "\(before[position.section]) items before the update")
       }
-      guard !moved.contains(place) else {
-        throw .conflict("attempt to perform a delete and a move from the same index path (\(place.path))")
+      guard !moved.contains(position) else {
+        throw .conflict("attempt to perform a delete and a move from the same index path (\(position.path))")
       }
     }
   }
@@ -147,19 +151,19 @@ struct MockListUpdate {
       }
     }
     let moved = Set(batch.moves.map { $0.to })
-    for place in insertions.sorted() {
-      guard after.indices.contains(place.section) else {
+    for position in insertions.sorted() {
+      guard after.indices.contains(position.section) else {
         throw .outOfBounds(
-          "attempt to insert item \(place.item) into section \(place.section), but there are only \(after.count) "
+          "attempt to insert item \(position.item) into section \(position.section), but there are only \(after.count) "
             + "sections after the update")
       }
-      guard (0..<after[place.section]).contains(place.item) else {
+      guard (0..<after[position.section]).contains(position.item) else {
         throw .outOfBounds(
-          "attempt to insert item \(place.item) into section \(place.section), but there are only "
-            + "\(after[place.section]) items in section \(place.section) after the update")
+          "attempt to insert item \(position.item) into section \(position.section), but there are only "
+            + "\(after[position.section]) items in section \(position.section) after the update")
       }
-      guard !moved.contains(place) else {
-        throw .conflict("attempt to perform an insert and a move to the same index path (\(place.path))")
+      guard !moved.contains(position) else {
+        throw .conflict("attempt to perform an insert and a move to the same index path (\(position.path))")
       }
     }
   }
@@ -253,7 +257,7 @@ struct MockListUpdate {
           movedIn: movedIn, movedOut: movedOut)
       }
     }
-    for place in deletions { itemsGone[place.section, default: []].insert(place.item) }
+    for position in deletions { itemsGone[position.section, default: []].insert(position.item) }
     for move in batch.moves { itemsGone[move.from.section, default: []].insert(move.from.item) }
   }
 
@@ -266,17 +270,17 @@ struct MockListUpdate {
     let movedNew = Set(batch.sectionMoves.map { $0.to })
     let old = deletions.sorted() + batch.moves.map { $0.from }
     let new = insertions.sorted() + batch.moves.map { $0.to }
-    for place in old where sectionDeletions.contains(place.section) {
-      throw .silentCorruption("an operation on an item of a deleted section (\(place.path))")
+    for position in old where sectionDeletions.contains(position.section) {
+      throw .silentCorruption("an operation on an item of a deleted section (\(position.path))")
     }
-    for place in new where sectionInsertions.contains(place.section) {
-      throw .silentCorruption("an operation on an item of an inserted section (\(place.path))")
+    for position in new where sectionInsertions.contains(position.section) {
+      throw .silentCorruption("an operation on an item of an inserted section (\(position.path))")
     }
-    for place in old where movedOld.contains(place.section) {
-      throw .silentCorruption("an operation on an item of a section that moves (\(place.path))")
+    for position in old where movedOld.contains(position.section) {
+      throw .silentCorruption("an operation on an item of a section that moves (\(position.path))")
     }
-    for place in new where movedNew.contains(place.section) {
-      throw .silentCorruption("an operation on an item of a section that moves (\(place.path))")
+    for position in new where movedNew.contains(position.section) {
+      throw .silentCorruption("an operation on an item of a section that moves (\(position.path))")
     }
   }
 }

@@ -61,27 +61,27 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
   }
 
   /// Gives existing cells their content again. The indexes are those of the current data.
-  public mutating func reconfigureItems(at places: [ListIndex]) throws(MockListError) {
-    for place in places {
-      guard shown.contains(place) else {
-        throw .outOfBounds("attempt to reconfigure \(place.path), which does not exist")
+  public mutating func reconfigureItems(at positions: [ListIndex]) throws(MockListError) {
+    for position in positions {
+      guard shown.contains(position) else {
+        throw .outOfBounds("attempt to reconfigure \(position.path), which does not exist")
       }
-      guard data[place].id == shown[place].id else {
+      guard data[position].id == shown[position].id else {
         throw .silentCorruption(
-          "\(place.path) shows \(shown[place].id) and is reconfigured as \(data[place].id)")
+          "\(position.path) shows \(shown[position].id) and is reconfigured as \(data[position].id)")
       }
-      shown.sections[place.section].cells[place.item] = ask(place)
+      shown.sections[position.section].cells[position.item] = ask(position)
     }
   }
 
   /// Gives headers their content again.
-  public mutating func reconfigureSections(at places: [Int]) throws(MockListError) {
-    for place in places {
-      guard shown.sections.indices.contains(place), data.sections.indices.contains(place) else {
+  public mutating func reconfigureSections(at positions: [Int]) throws(MockListError) {
+    for position in positions {
+      guard shown.sections.indices.contains(position), data.sections.indices.contains(position) else {
         throw .outOfBounds(
-          "attempt to reconfigure section \(place), but there are only \(shown.sections.count)")
+          "attempt to reconfigure section \(position), but there are only \(shown.sections.count)")
       }
-      shown.sections[place].version = data.sections[place].version
+      shown.sections[position].version = data.sections[position].version
     }
   }
 
@@ -99,10 +99,10 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
 
   /// The indexes of sections whose header does not show the data of the data source.
   public var staleSections: [Int] {
-    shown.sections.indices.filter { place in
-      guard data.sections.indices.contains(place) else { return true }
-      return (shown.sections[place].id, shown.sections[place].version)
-        != (data.sections[place].id, data.sections[place].version)
+    shown.sections.indices.filter { position in
+      guard data.sections.indices.contains(position) else { return true }
+      return (shown.sections[position].id, shown.sections[position].version)
+        != (data.sections[position].id, data.sections[position].version)
     }
   }
 
@@ -119,19 +119,21 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
     }
   }
 
-  private mutating func ask(_ place: ListIndex) -> Data.Cell {
-    askedCells.append(place)
-    return data[place]
+  private mutating func ask(_ position: ListIndex) -> Data.Cell {
+    askedCells.append(position)
+    return data[position]
   }
 
   /// Rebuilds the shown data: inserted cells are requested from the data source, all others are kept.
   private mutating func show(_ update: MockListUpdate) {
     let old = shown.sections
     var sections: [Data.Section] = []
-    for (place, from) in update.oldSections.enumerated() {
+    for (position, from) in update.oldSections.enumerated() {
       guard let from else {
-        var section = data.sections[place]
-        for item in section.cells.indices { section.cells[item] = ask(ListIndex(section: place, item: item)) }
+        var section = data.sections[position]
+        for item in section.cells.indices {
+          section.cells[item] = ask(ListIndex(section: position, item: item))
+        }
         sections.append(section)
         continue
       }
@@ -140,8 +142,8 @@ public struct MockListView<ItemID: Hashable & Sendable, SectionID: Hashable & Se
         .makeIterator()
       var section = old[from]
       section.cells = []
-      for item in 0..<data.sections[place].cells.count {
-        let index = ListIndex(section: place, item: item)
+      for item in 0..<data.sections[position].cells.count {
+        let index = ListIndex(section: position, item: item)
         if update.insertions.contains(index) {
           section.cells.append(ask(index))
         } else if let from = update.moves[index] {

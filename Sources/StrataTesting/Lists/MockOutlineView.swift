@@ -53,36 +53,41 @@ public struct MockOutlineView<ItemID: Hashable & Sendable, SectionID: Hashable &
     }
   }
 
-  private static func error(_ verb: String, _ place: Int, _ count: Int, parent: Int?) -> MockListError {
+  private static func error(_ verb: String, _ position: Int, _ count: Int, parent: Int?) -> MockListError {
     .outOfBounds(
       "NSOutlineView error \(verb) child indexes <NSIndexSet: 0x0>[number of indexes: 1 (in 1 ranges), indexes: "
-        + "(\(place))] in parent \(parent.map { "section \($0)" } ?? "0x0") (which has \(count) children).")
+        + "(\(position))] in parent \(parent.map { "section \($0)" } ?? "0x0") (which has \(count) children)."
+    )
   }
 
-  private func checkSection(_ place: Int, _ verb: String) throws(MockListError) {
-    guard shown.sections.indices.contains(place) else {
-      throw Self.error(verb, place, shown.sections.count, parent: nil)
+  private func checkSection(_ position: Int, _ verb: String) throws(MockListError) {
+    guard shown.sections.indices.contains(position) else {
+      throw Self.error(verb, position, shown.sections.count, parent: nil)
     }
   }
 
-  private func checkEnd(_ place: Int, _ count: Int, parent: Int?) throws(MockListError) {
-    guard (0...count).contains(place) else { throw Self.error("inserting", place, count, parent: parent) }
-  }
-
-  private func check(_ id: SectionID, _ place: Int, _ verb: String) throws(MockListError) {
-    try checkSection(place, verb)
-    guard shown.sections[place].id == id else {
-      throw .silentCorruption("section \(place) is \(shown.sections[place].id), and the step says \(id)")
+  private func checkEnd(_ position: Int, _ count: Int, parent: Int?) throws(MockListError) {
+    guard (0...count).contains(position) else {
+      throw Self.error("inserting", position, count, parent: parent)
     }
   }
 
-  private func check(_ id: ItemID, _ place: ListIndex, _ verb: String) throws(MockListError) {
-    try checkSection(place.section, verb)
-    guard shown.contains(place) else {
-      throw Self.error(verb, place.item, shown.sections[place.section].cells.count, parent: place.section)
+  private func check(_ id: SectionID, _ position: Int, _ verb: String) throws(MockListError) {
+    try checkSection(position, verb)
+    guard shown.sections[position].id == id else {
+      throw .silentCorruption(
+        "section \(position) is \(shown.sections[position].id), and the step says \(id)")
     }
-    guard shown[place].id == id else {
-      throw .silentCorruption("\(place.path) shows \(shown[place].id), and the step says \(id)")
+  }
+
+  private func check(_ id: ItemID, _ position: ListIndex, _ verb: String) throws(MockListError) {
+    try checkSection(position.section, verb)
+    guard shown.contains(position) else {
+      throw Self.error(
+        verb, position.item, shown.sections[position.section].cells.count, parent: position.section)
+    }
+    guard shown[position].id == id else {
+      throw .silentCorruption("\(position.path) shows \(shown[position].id), and the step says \(id)")
     }
   }
 }

@@ -22,19 +22,19 @@ extension DiffableSnapshot {
       throw error
     }
     for deletion in changes.sectionDeletions { slots.remove(deletion.section) }
-    for place in sections.indices {
-      if sections[place].slot < 0 {
-        sections[place].slot = slots.add(sections[place].id, at: place)
+    for position in sections.indices {
+      if sections[position].slot < 0 {
+        sections[position].slot = slots.add(sections[position].id, at: position)
       } else {
-        slots.set(sections[place].slot, to: place)
+        slots.set(sections[position].slot, to: position)
       }
     }
     assert(slots.slots.count == sections.count, "every section has a slot of its own")
     marks = SnapshotMarks()
     if index.isFilled {
-      for deletion in changes.deletions { index.places[deletion.id] = nil }
-      for change in changes.insertions { index.places[change.id] = itemPlace(change.to) }
-      for move in changes.moves { index.places[move.id] = itemPlace(move.to) }
+      for deletion in changes.deletions { index.positions[deletion.id] = nil }
+      for change in changes.insertions { index.positions[change.id] = itemPosition(change.to) }
+      for move in changes.moves { index.positions[move.id] = itemPosition(move.to) }
     } else if index.members != nil {
       for deletion in changes.deletions { index.members?.remove(deletion.id) }
       for change in changes.insertions { index.members?.insert(change.id) }
@@ -43,8 +43,8 @@ extension DiffableSnapshot {
   }
 
   @inlinable
-  func itemPlace(_ index: ListIndex) -> ItemPlace {
-    ItemPlace(slot: Int32(sections[index.section].slot), call: 0, item: index.item)
+  func itemPosition(_ index: ListIndex) -> ItemPosition {
+    ItemPosition(slot: Int32(sections[index.section].slot), call: 0, item: index.item)
   }
 
   /// The sections after the changes. Inserted ones have no slot.
@@ -134,7 +134,7 @@ extension DiffableSnapshot {
     lazy var gone = Set(changes.sectionDeletions.lazy.map(\.section))
     for insertion in changes.sectionInsertions {
       let section = insertion.section
-      let isNew = slots.place(of: section) == nil || gone.contains(section)
+      let isNew = slots.position(of: section) == nil || gone.contains(section)
       try require(
         isNew && inserted.insert(section).inserted,
         "the section \(section) is inserted, but the snapshot already has it")

@@ -25,9 +25,10 @@ extension DiffableSnapshot {
       }
     }
     self.init(
-      unchecked: (0..<snapshot.numberOfSections).map { place in
+      unchecked: (0..<snapshot.numberOfSections).map { position in
         Content(
-          id: snapshot.sectionIdentifier(at: place), items: snapshot.itemIdentifiers(inSectionAt: place))
+          id: snapshot.sectionIdentifier(at: position), items: snapshot.itemIdentifiers(inSectionAt: position)
+        )
       })
     if let (a, b) = lookup.withIndex({ gather(&$0) }) {
       throw .identifiersCollide(a.documentID, b.documentID)
@@ -42,11 +43,11 @@ extension DiffableSnapshot {
     byteWise snapshot: ListSnapshot<Item, Value>, reconfiguredSince old: ListSnapshot<Item, Value>? = nil
   ) where ItemID == ByteWise<Item.ID>, Section == ByteWise<Value> {
     self.init(
-      unchecked: (0..<snapshot.numberOfSections).map { place in
-        let bytes = snapshot.version.withSection(at: place) { section, _, _ in Array(section) }
+      unchecked: (0..<snapshot.numberOfSections).map { position in
+        let bytes = snapshot.version.withSection(at: position) { section, _, _ in Array(section) }
         return Content(
-          id: ByteWise(snapshot.sectionIdentifier(at: place), bytes: bytes),
-          items: snapshot.itemIdentifiers(inSectionAt: place).map { ByteWise(id: $0) })
+          id: ByteWise(snapshot.sectionIdentifier(at: position), bytes: bytes),
+          items: snapshot.itemIdentifiers(inSectionAt: position).map { ByteWise(id: $0) })
       })
     guard let old else { return }
     for id in ListChanges(from: old, to: snapshot).changedItems { marks.mark(ByteWise(id: id), .reconfigure) }

@@ -10,10 +10,10 @@ extension DiffableSnapshot {
   @inlinable
   public mutating func appendItems(_ items: [ItemID], toSection section: Section? = nil) {
     do throws(DiffableSnapshotError) {
-      let place = try placeToAppend(in: section)
+      let position = try sectionToAppend(in: section)
       // Read before the call: its argument would otherwise retain the section, and the call would copy it.
-      let end = sections[place].items.count
-      try put(items, section: place, at: end)
+      let end = sections[position].items.count
+      try put(items, section: position, at: end)
     } catch { fail(error) }
   }
 
@@ -51,11 +51,11 @@ extension DiffableSnapshot {
   @inlinable
   public mutating func replaceItems(in section: Section, with items: [ItemID]) {
     do throws(DiffableSnapshotError) {
-      let place = try self.place(ofSection: section)
-      let end = sections[place].items.count
-      try put(items, section: place, at: end)
+      let position = try self.position(ofSection: section)
+      let end = sections[position].items.count
+      try put(items, section: position, at: end)
       // Previous items that are not among the new ones are before these.
-      deleteItems(Array(sections[place].items.dropLast(items.count)))
+      deleteItems(Array(sections[position].items.dropLast(items.count)))
     } catch { fail(error) }
   }
 
@@ -65,10 +65,10 @@ extension DiffableSnapshot {
     if items.isEmpty { return }
     var index = takeIndex()
     fill(&index)
-    var deleted: [(item: ItemID, place: ItemPlace)] = []
+    var deleted: [(item: ItemID, position: ItemPosition)] = []
     for item in items {
-      guard let place = index.places.removeValue(forKey: item) else { continue }
-      deleted.append((item, place))
+      guard let position = index.positions.removeValue(forKey: item) else { continue }
+      deleted.append((item, position))
       marks.remove(item: item)
     }
     _ = remove(deleted, before: nil)
@@ -90,7 +90,7 @@ extension DiffableSnapshot {
   /// Deletes all items. The sections stay.
   @inlinable
   public mutating func deleteAllItems() {
-    for place in sections.indices { sections[place].items = [] }
+    for position in sections.indices { sections[position].items = [] }
     marks.removeItems()
     lookup = ItemLookup(ItemIndex(isFilled: false, members: []))
   }
@@ -100,8 +100,8 @@ extension DiffableSnapshot {
 
 extension DiffableSnapshot {
   @inlinable
-  func placeToAppend(in section: Section?) throws(DiffableSnapshotError) -> Int {
-    if let section { return try place(ofSection: section) }
+  func sectionToAppend(in section: Section?) throws(DiffableSnapshotError) -> Int {
+    if let section { return try position(ofSection: section) }
     guard let last = sections.indices.last else { throw .noSections }
     return last
   }
@@ -114,32 +114,33 @@ extension DiffableSnapshot {
   @inlinable
   mutating func put(_ items: [ItemID], nextTo other: ItemID, _ distance: Int, areKnown: Bool = false) {
     do throws(DiffableSnapshotError) {
-      if areKnown { for item in items { _ = try place(of: item) } }
-      let place = try self.place(of: other)
-      assert(sections[place.section].items[place.item] == other, "the index of items knows where each is")
-      try put(items, section: place.section, at: place.item + distance)
+      if areKnown { for item in items { _ = try position(of: item) } }
+      let position = try self.position(of: other)
+      assert(
+        sections[position.section].items[position.item] == other, "the index of items knows where each is")
+      try put(items, section: position.section, at: position.item + distance)
     } catch { fail(error) }
   }
 
   /// Inserts or moves items to an index of a section. The index counts before any of the items is removed from its
   /// previous position.
   @inlinable
-  mutating func put(_ items: [ItemID], section: Int, at place: Int) throws(DiffableSnapshotError) {
+  mutating func put(_ items: [ItemID], section: Int, at position: Int) throws(DiffableSnapshotError) {
     if items.isEmpty { return }
     var index = takeIndex()
     if add(items, to: &index) {
-      sections[section].insert(items, at: place)
+      sections[section].insert(items, at: position)
       setIndex(index)
       return
     }
     fill(&index)
     index.call &+= 1
     let slot = Int32(sections[section].slot)
-    var moved: [(item: ItemID, place: ItemPlace)] = []
-    index.places.reserveCapacity(index.places.count + items.count)
+    var moved: [(item: ItemID, position: ItemPosition)] = []
+    index.positions.reserveCapacity(index.positions.count + items.count)
     for (number, item) in items.enumerated() {
-      let new = ItemPlace(slot: slot, call: index.call, item: place + number)
-      guard let old = index.places.updateValue(new, forKey: item) else { continue }
+      let new = ItemPosition(slot: slot, call: index.call, item: position + number)
+      guard let old = index.positions.updateValue(new, forKey: item) else { continue }
       if old.call == index.call {
         // It has positions of this call. The right ones are found again at the next lookup.
         setIndex(ItemIndex(isFilled: false))
@@ -147,8 +148,8 @@ extension DiffableSnapshot {
       }
       moved.append((item, old))
     }
-    let place = moved.isEmpty ? place : remove(moved, before: (section, place))
-    sections[section].insert(items, at: place)
+    let position = moved.isEmpty ? position : remove(moved, before: (section, position))
+    sections[section].insert(items, at: position)
     setIndex(index)
   }
 
@@ -171,37 +172,37 @@ extension DiffableSnapshot {
   /// - Returns: that index after the removal.
   @inlinable
   mutating func remove(
-    _ items: [(item: ItemID, place: ItemPlace)], before target: (section: Int, place: Int)?
+    _ items: [(item: ItemID, position: ItemPosition)], before target: (section: Int, position: Int)?
   ) -> Int {
-    var place = target?.place ?? 0
-    var rest = items.sorted { $0.place.slot < $1.place.slot }[...]
-    while let slot = rest.first?.place.slot {
-      let part = rest.prefix { $0.place.slot == slot }
+    var position = target?.position ?? 0
+    var rest = items.sorted { $0.position.slot < $1.position.slot }[...]
+    while let slot = rest.first?.position.slot {
+      let part = rest.prefix { $0.position.slot == slot }
       rest = rest.dropFirst(part.count)
       let section = slots.order[Int(slot)]
-      let places = places(of: part, section)
-      sections[section].items.remove(atSorted: places)
+      let positions = positions(of: part, section)
+      sections[section].items.remove(atSorted: positions)
       guard section == target?.section else { continue }
-      let countBefore = places.prefix { $0 < place }.count
-      place -= countBefore
+      let countBefore = positions.prefix { $0 < position }.count
+      position -= countBefore
     }
-    return place
+    return position
   }
 
   /// The indices of items of one section, ascending.
   @inlinable
-  func places(of part: ArraySlice<(item: ItemID, place: ItemPlace)>, _ section: Int) -> [Int] {
+  func positions(of part: ArraySlice<(item: ItemID, position: ItemPosition)>, _ section: Int) -> [Int] {
     let distanceMax = part.count <= Self.singleSearchesMax ? .max : Self.searchDistanceMax
-    var places: [Int] = []
-    places.reserveCapacity(part.count)
-    for (item, place) in part {
-      guard let place = findNearby(item, place.item, section, within: distanceMax) else {
+    var positions: [Int] = []
+    positions.reserveCapacity(part.count)
+    for (item, position) in part {
+      guard let position = findNearby(item, position.item, section, within: distanceMax) else {
         let items = Set(part.map { $0.item })
         return sections[section].items.indices.filter { items.contains(sections[section].items[$0]) }
       }
-      places.append(place)
+      positions.append(position)
     }
-    return places.sorted()
+    return positions.sorted()
   }
 
   /// The greatest number of items that are searched for one by one, however far they were shifted.
@@ -211,19 +212,19 @@ extension DiffableSnapshot {
 extension Array {
   /// Removes the elements at some indices, given in ascending order. O(count).
   @inlinable
-  mutating func remove(atSorted places: [Int]) {
-    guard let first = places.first else { return }
-    if places.count == 1 {
+  mutating func remove(atSorted positions: [Int]) {
+    guard let first = positions.first else { return }
+    if positions.count == 1 {
       remove(at: first)
       return
     }
-    var rest = places[...]
+    var rest = positions[...]
     var end = first
-    for place in first..<count {
-      if rest.first == place {
+    for position in first..<count {
+      if rest.first == position {
         rest.removeFirst()
       } else {
-        swapAt(end, place)
+        swapAt(end, position)
         end += 1
       }
     }

@@ -43,7 +43,7 @@ extension DiffableSnapshot {
   public mutating func removeMarks() { marks = SnapshotMarks() }
 
   /// The marked items in their order, with their positions. O(k log k) for k marked items.
-  @inlinable var markedItems: [(item: ItemID, place: ListIndex, mark: ItemMark)] {
+  @inlinable var markedItems: [(item: ItemID, position: ListIndex, mark: ItemMark)] {
     if marks.items.isEmpty { return [] }
     return lookup.withIndex { index in
       marks.items.compactMap { item, mark in locate(item, &index).map { (item, $0, mark) } }
@@ -54,7 +54,7 @@ extension DiffableSnapshot {
   mutating func mark(_ items: [ItemID], _ mark: ItemMark) {
     let unknown = lookup.withIndex { index in
       if !items.isEmpty { fill(&index) }
-      return items.first { index.places[$0] == nil }
+      return items.first { index.positions[$0] == nil }
     }
     if let unknown { return fail(.unknownItem("\(unknown)")) }
     for item in items { marks.mark(item, mark) }

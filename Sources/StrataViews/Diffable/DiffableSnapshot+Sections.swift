@@ -48,17 +48,17 @@ extension DiffableSnapshot {
     var isDeleted = [Bool](repeating: false, count: sections.count)
     var index = takeIndex()
     for id in ids {
-      guard let place = slots.place(of: id), !isDeleted[place] else { continue }
-      isDeleted[place] = true
+      guard let position = slots.position(of: id), !isDeleted[position] else { continue }
+      isDeleted[position] = true
       marks.remove(section: id)
-      for item in sections[place].items {
-        if index.isFilled { index.places[item] = nil } else { index.members?.remove(item) }
+      for item in sections[position].items {
+        if index.isFilled { index.positions[item] = nil } else { index.members?.remove(item) }
         marks.remove(item: item)
       }
     }
     setIndex(index)
     guard isDeleted.contains(true) else { return }
-    for place in isDeleted.indices where isDeleted[place] { slots.remove(sections[place].id) }
+    for position in isDeleted.indices where isDeleted[position] { slots.remove(sections[position].id) }
     sections.remove(atSorted: isDeleted.indices.filter { isDeleted[$0] })
     renumberSections()
   }
@@ -77,20 +77,20 @@ extension DiffableSnapshot {
     _ sections: [Section], nextTo other: Section, _ distance: Int, areKnown: Bool = false
   ) {
     do throws(DiffableSnapshotError) {
-      if areKnown { for section in sections { _ = try place(ofSection: section) } }
-      try putSections(sections, at: try place(ofSection: other) + distance)
+      if areKnown { for section in sections { _ = try position(ofSection: section) } }
+      try putSections(sections, at: try position(ofSection: other) + distance)
     } catch { fail(error) }
   }
 
   /// Inserts or moves sections to an index. The index counts before any of the sections is removed from its previous
   /// position.
   @inlinable
-  mutating func putSections(_ ids: [Section], at place: Int) throws(DiffableSnapshotError) {
+  mutating func putSections(_ ids: [Section], at position: Int) throws(DiffableSnapshotError) {
     if ids.isEmpty { return }
     var named: Set<Section> = []
     for id in ids where !named.insert(id).inserted { throw .duplicateSection("\(id)") }
     setIndex(takeIndex())
-    let known = ids.map { slots.place(of: $0) }
+    let known = ids.map { slots.position(of: $0) }
     var run: [Content] = []
     run.reserveCapacity(ids.count)
     for (number, id) in ids.enumerated() {
@@ -101,14 +101,14 @@ extension DiffableSnapshot {
       }
     }
     let moved = known.compactMap { $0 }.sorted()
-    let isAppended = moved.isEmpty && place == sections.count
+    let isAppended = moved.isEmpty && position == sections.count
     sections.remove(atSorted: moved)
-    sections.insert(contentsOf: run, at: place - moved.count { $0 < place })
+    sections.insert(contentsOf: run, at: position - moved.count { $0 < position })
     if !isAppended { renumberSections() }
   }
 
   @inlinable
   mutating func renumberSections() {
-    for (place, content) in sections.enumerated() { slots.set(content.slot, to: place) }
+    for (position, content) in sections.enumerated() { slots.set(content.slot, to: position) }
   }
 }

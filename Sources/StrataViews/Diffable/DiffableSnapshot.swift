@@ -42,8 +42,8 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
 
     @inlinable static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.items == b.items }
 
-    @inlinable mutating func insert(_ new: [ItemID], at place: Int) {
-      if place == items.count { items += new } else { items.insert(contentsOf: new, at: place) }
+    @inlinable mutating func insert(_ new: [ItemID], at position: Int) {
+      if position == items.count { items += new } else { items.insert(contentsOf: new, at: position) }
     }
   }
 
@@ -84,7 +84,7 @@ public struct DiffableSnapshot<ItemID: Hashable & Sendable, Section: Hashable & 
   /// first lookup.
   @inlinable init(unchecked contents: [Content]) {
     sections = contents
-    for place in contents.indices { sections[place].slot = place }
+    for position in contents.indices { sections[position].slot = position }
     slots = SectionSlots(contents.map { $0.id })
     lookup = ItemLookup(ItemIndex(isFilled: false))
   }
@@ -123,9 +123,9 @@ extension DiffableSnapshot {
   /// The section at an index of ``sectionIdentifiers``. O(1).
   ///
   /// Stops the program if the index is out of range.
-  @inlinable public func sectionIdentifier(at place: Int) -> Section {
-    precondition(sections.indices.contains(place), "the snapshot has no section at \(place)")
-    return sections[place].id
+  @inlinable public func sectionIdentifier(at index: Int) -> Section {
+    precondition(sections.indices.contains(index), "the snapshot has no section at \(index)")
+    return sections[index].id
   }
 
   /// The item at an index. O(1).
@@ -145,7 +145,7 @@ extension DiffableSnapshot {
 /// O(1), in all copies. ``contains(_:)`` is O(1) from the start in a snapshot that was built by appending.
 extension DiffableSnapshot {
   /// The index of a section in ``sectionIdentifiers``; nil for an unknown section. O(1).
-  @inlinable public func indexOfSection(_ section: Section) -> Int? { slots.place(of: section) }
+  @inlinable public func indexOfSection(_ section: Section) -> Int? { slots.position(of: section) }
 
   @inlinable public func contains(section: Section) -> Bool { indexOfSection(section) != nil }
 
@@ -160,14 +160,14 @@ extension DiffableSnapshot {
   @inlinable public func sectionIdentifier(containingItem item: ItemID) -> Section? {
     lookup.withIndex { index in
       fill(&index)
-      return index.places[item].map { sections[slots.order[Int($0.slot)]].id }
+      return index.positions[item].map { sections[slots.order[Int($0.slot)]].id }
     }
   }
 
   /// The index of an item in ``itemIdentifiers``; nil for an unknown item.
   @inlinable public func indexOfItem(_ item: ItemID) -> Int? {
     lookup.withIndex { index in
-      guard let place = locate(item, &index) else { return nil }
+      guard let position = locate(item, &index) else { return nil }
       if index.starts.isEmpty {
         var start = 0
         index.starts = sections.map { content in
@@ -175,7 +175,7 @@ extension DiffableSnapshot {
           return start
         }
       }
-      return index.starts[place.section] + place.item
+      return index.starts[position.section] + position.item
     }
   }
 
@@ -186,15 +186,15 @@ extension DiffableSnapshot {
 }
 
 extension DiffableSnapshot {
-  @inlinable func place(ofSection section: Section) throws(DiffableSnapshotError) -> Int {
-    guard let place = slots.place(of: section) else { throw .unknownSection("\(section)") }
-    return place
+  @inlinable func position(ofSection section: Section) throws(DiffableSnapshotError) -> Int {
+    guard let position = slots.position(of: section) else { throw .unknownSection("\(section)") }
+    return position
   }
 
-  @inlinable func place(of item: ItemID) throws(DiffableSnapshotError) -> ListIndex {
-    let place = lookup.withIndex { locate(item, &$0, within: Self.searchDistanceOfChangeMax) }
-    guard let place else { throw .unknownItem("\(item)") }
-    return place
+  @inlinable func position(of item: ItemID) throws(DiffableSnapshotError) -> ListIndex {
+    let position = lookup.withIndex { locate(item, &$0, within: Self.searchDistanceOfChangeMax) }
+    guard let position else { throw .unknownItem("\(item)") }
+    return position
   }
 
   /// The item at an index; nil if the index is out of range.
@@ -205,8 +205,8 @@ extension DiffableSnapshot {
   }
 
   /// The section at an index; nil if the index is out of range.
-  @inlinable func section(at place: Int) -> Section? {
-    sections.indices.contains(place) ? sections[place].id : nil
+  @inlinable func section(at index: Int) -> Section? {
+    sections.indices.contains(index) ? sections[index].id : nil
   }
 }
 

@@ -18,20 +18,20 @@ struct HashedNumbers {
   @inlinable static func upperHalf(_ hash: Int) -> UInt64 { UInt64(UInt(bitPattern: hash)) & ~0xFFFF_FFFF }
 
   @inlinable mutating func insert(_ number: Int, hash: Int) {
-    var place = hash & mask
-    while entries[place] != 0 { place = (place + 1) & mask }
-    entries[place] = Self.upperHalf(hash) | UInt64(UInt32(number + 1))
+    var slot = hash & mask
+    while entries[slot] != 0 { slot = (slot + 1) & mask }
+    entries[slot] = Self.upperHalf(hash) | UInt64(UInt32(number + 1))
   }
 
   /// The first number with a given hash for which the closure returns true.
   @inlinable func first(hash: Int, where accepts: (Int) -> Bool) -> Int? {
     let upper = Self.upperHalf(hash)
-    var place = hash & mask
-    while entries[place] != 0 {
-      let entry = entries[place]
+    var slot = hash & mask
+    while entries[slot] != 0 {
+      let entry = entries[slot]
       let number = Int(entry & 0xFFFF_FFFF) - 1
       if entry & ~0xFFFF_FFFF == upper, accepts(number) { return number }
-      place = (place + 1) & mask
+      slot = (slot + 1) & mask
     }
     return nil
   }

@@ -5,7 +5,7 @@ public import StrataLists
 
 /// The position of an item.
 @usableFromInline @frozen
-struct ItemPlace: Sendable {
+struct ItemPosition: Sendable {
   /// The slot of its section. Always current.
   @usableFromInline var slot: Int32
   /// The number of the call that put the item there, which detects an item that occurs twice in one call.
@@ -27,10 +27,10 @@ struct ItemPlace: Sendable {
 @usableFromInline @frozen
 struct ItemIndex<ItemID: Hashable & Sendable>: Sendable {
   /// The position of each item if `isFilled`; otherwise empty.
-  @usableFromInline var places: [ItemID: ItemPlace] = [:]
-  /// Whether `places` holds the items.
+  @usableFromInline var positions: [ItemID: ItemPosition] = [:]
+  /// Whether `positions` holds the items.
   @usableFromInline var isFilled: Bool
-  /// All items, if they are known and `places` is not filled; otherwise nil.
+  /// All items, if they are known and `positions` is not filled; otherwise nil.
   @usableFromInline var members: Set<ItemID>?
   /// Counts the calls that inserted or moved items.
   @usableFromInline var call: UInt32 = 0
@@ -44,7 +44,7 @@ struct ItemIndex<ItemID: Hashable & Sendable>: Sendable {
 
   /// Whether an item is in the snapshot. Requires that the items or their positions are known.
   @inlinable func contains(_ item: ItemID) -> Bool {
-    isFilled ? places[item] != nil : members?.contains(item) == true
+    isFilled ? positions[item] != nil : members?.contains(item) == true
   }
 }
 
@@ -65,11 +65,11 @@ extension DiffableSnapshot {
   @inlinable
   func fill(_ index: inout ItemIndex<ItemID>) {
     if index.isFilled { return }
-    index.places.reserveCapacity(sections.reduce(0) { $0 + $1.items.count })
+    index.positions.reserveCapacity(sections.reduce(0) { $0 + $1.items.count })
     for content in sections {
-      for (place, item) in content.items.enumerated() {
-        let new = ItemPlace(slot: Int32(content.slot), call: 0, item: place)
-        let old = index.places.updateValue(new, forKey: item)
+      for (position, item) in content.items.enumerated() {
+        let new = ItemPosition(slot: Int32(content.slot), call: 0, item: position)
+        let old = index.positions.updateValue(new, forKey: item)
         assert(old == nil, "an item is in a snapshot once")
       }
     }
@@ -107,13 +107,13 @@ extension DiffableSnapshot {
     _ item: ItemID, _ index: inout ItemIndex<ItemID>, within distanceMax: Int = searchDistanceMax
   ) -> ListIndex? {
     fill(&index)
-    guard let known = index.places[item] else { return nil }
+    guard let known = index.positions[item] else { return nil }
     let section = slots.order[Int(known.slot)]
-    if let place = findNearby(item, known.item, section, within: distanceMax) {
-      return ListIndex(section: section, item: place)
+    if let position = findNearby(item, known.item, section, within: distanceMax) {
+      return ListIndex(section: section, item: position)
     }
-    for (place, other) in sections[section].items.enumerated() { index.places[other]?.item = place }
-    return index.places[item].map { ListIndex(section: section, item: $0.item) }
+    for (position, other) in sections[section].items.enumerated() { index.positions[other]?.item = position }
+    return index.positions[item].map { ListIndex(section: section, item: $0.item) }
   }
 
   /// The index of an item that is near its last known index; nil if it is farther away.

@@ -13,16 +13,16 @@ struct SectionSlots<Section: Hashable & Sendable>: Sendable {
   /// Creates slots for sections that are known to be distinct. A section's slot is its index.
   @inlinable init(_ sections: [Section]) {
     slots.reserveCapacity(sections.count)
-    for (place, section) in sections.enumerated() { slots[section] = place }
+    for (position, section) in sections.enumerated() { slots[section] = position }
     order = Array(sections.indices)
   }
 
-  @inlinable func place(of section: Section) -> Int? { slots[section].map { order[$0] } }
+  @inlinable func position(of section: Section) -> Int? { slots[section].map { order[$0] } }
 
   /// Assigns a slot to a new section at an index, and returns the slot.
-  @inlinable mutating func add(_ section: Section, at place: Int) -> Int {
+  @inlinable mutating func add(_ section: Section, at position: Int) -> Int {
     let slot = free.popLast() ?? order.count
-    if slot == order.count { order.append(place) } else { order[slot] = place }
+    if slot == order.count { order.append(position) } else { order[slot] = position }
     slots[section] = slot
     return slot
   }
@@ -33,5 +33,5 @@ struct SectionSlots<Section: Hashable & Sendable>: Sendable {
     free.append(slot)
   }
 
-  @inlinable mutating func set(_ slot: Int, to place: Int) { order[slot] = place }
+  @inlinable mutating func set(_ slot: Int, to position: Int) { order[slot] = position }
 }

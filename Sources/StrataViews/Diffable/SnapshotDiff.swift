@@ -37,7 +37,7 @@ struct SnapshotDiff<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @usableFromInline var oldMiddles: [Middle] = []
   @usableFromInline var newMiddles: [Middle] = []
   /// By number: the position of an old item of a middle.
-  @usableFromInline var oldPlaces: [ListIndex] = []
+  @usableFromInline var oldPositions: [ListIndex] = []
   @usableFromInline var isKept: [Bool] = []
   /// By number: the number of the old item that a new item is, or -1 if it is inserted.
   @usableFromInline var origins: [Int] = []
@@ -70,13 +70,13 @@ extension SnapshotDiff {
     oldMiddles = old.sections.map { Middle(other: nil, items: 0..<$0.items.count, start: 0) }
     newMiddles.reserveCapacity(new.sections.count)
     var count = 0
-    for (place, content) in new.sections.enumerated() {
-      let isSamePlace = place < old.sections.count && old.sections[place].id == content.id
-      let other = isSamePlace ? place : old.indexOfSection(content.id)
+    for (position, content) in new.sections.enumerated() {
+      let isSamePosition = position < old.sections.count && old.sections[position].id == content.id
+      let other = isSamePosition ? position : old.indexOfSection(content.id)
       var items = 0..<content.items.count
       if let other {
         items = trim(old.sections[other].items, content.items)
-        oldMiddles[other].other = place
+        oldMiddles[other].other = position
         let shift = old.sections[other].items.count - content.items.count
         oldMiddles[other].items = items.lowerBound..<items.upperBound + shift
       }
@@ -84,9 +84,9 @@ extension SnapshotDiff {
       count += items.count
     }
     count = 0
-    for place in oldMiddles.indices {
-      oldMiddles[place].start = count
-      count += oldMiddles[place].items.count
+    for position in oldMiddles.indices {
+      oldMiddles[position].start = count
+      count += oldMiddles[position].items.count
     }
   }
 
@@ -108,9 +108,9 @@ extension SnapshotDiff {
     let newCount = newMiddles.last.map { $0.start + $0.items.count } ?? 0
     isKept = [Bool](repeating: false, count: oldCount)
     origins = [Int](repeating: -1, count: newCount)
-    oldPlaces.reserveCapacity(oldCount)
+    oldPositions.reserveCapacity(oldCount)
     for (section, middle) in oldMiddles.enumerated() {
-      for item in middle.items { oldPlaces.append(ListIndex(section: section, item: item)) }
+      for item in middle.items { oldPositions.append(ListIndex(section: section, item: item)) }
     }
     guard oldCount > 0, newCount > 0 else { return }
     let paired = pairNearbyItems()
@@ -198,7 +198,7 @@ extension SnapshotDiff {
       for (number, item) in zip(middle.start..., middle.items) where origins[number] < 0 {
         let id = items[item]
         let origin = table.first(hash: id.hashValue) { number in
-          oldItems[oldPlaces[number].section][oldPlaces[number].item] == id
+          oldItems[oldPositions[number].section][oldPositions[number].item] == id
         }
         guard let origin else { continue }
         origins[number] = origin
@@ -211,18 +211,18 @@ extension SnapshotDiff {
   mutating func findMoves() {
     fates = [Fate](repeating: .inserted, count: origins.count)
     var numbers: [Int] = []
-    var places: [Int] = []
+    var positions: [Int] = []
     for middle in newMiddles {
       numbers.removeAll(keepingCapacity: true)
-      places.removeAll(keepingCapacity: true)
+      positions.removeAll(keepingCapacity: true)
       for number in middle.start..<middle.start + middle.items.count where origins[number] >= 0 {
-        let from = oldPlaces[origins[number]]
+        let from = oldPositions[origins[number]]
         fates[number] = .moves
         guard from.section == middle.other else { continue }
         numbers.append(number)
-        places.append(from.item)
+        positions.append(from.item)
       }
-      for stays in longestIncreasingSubsequence(places) { fates[numbers[stays]] = .stays }
+      for stays in longestIncreasingSubsequence(positions) { fates[numbers[stays]] = .stays }
     }
   }
 }
@@ -232,27 +232,27 @@ extension SnapshotDiff {
 extension SnapshotDiff {
   /// The old position of an item in the common prefix or suffix of its section; nil for an item of the middle.
   @inlinable
-  func origin(of place: ListIndex) -> ListIndex? {
-    let middle = newMiddles[place.section]
-    guard let other = middle.other, !middle.items.contains(place.item) else { return nil }
-    let isBefore = place.item < middle.items.lowerBound
-    let shift = old.sections[other].items.count - new.sections[place.section].items.count
-    return ListIndex(section: other, item: isBefore ? place.item : place.item + shift)
+  func origin(of position: ListIndex) -> ListIndex? {
+    let middle = newMiddles[position.section]
+    guard let other = middle.other, !middle.items.contains(position.item) else { return nil }
+    let isBefore = position.item < middle.items.lowerBound
+    let shift = old.sections[other].items.count - new.sections[position.section].items.count
+    return ListIndex(section: other, item: isBefore ? position.item : position.item + shift)
   }
 
   @inlinable
-  func number(of place: ListIndex) -> Int {
-    newMiddles[place.section].start + place.item - newMiddles[place.section].items.lowerBound
+  func number(of position: ListIndex) -> Int {
+    newMiddles[position.section].start + position.item - newMiddles[position.section].items.lowerBound
   }
 
   @inlinable
   mutating func addMarks() {
     marks = [ItemMark?](repeating: nil, count: origins.count)
-    for (id, place, mark) in new.markedItems {
-      if let from = origin(of: place) {
-        updates.append(.init(id: id, from: from, to: place, isReload: mark == .reload))
+    for (id, position, mark) in new.markedItems {
+      if let from = origin(of: position) {
+        updates.append(.init(id: id, from: from, to: position, isReload: mark == .reload))
       } else {
-        marks[number(of: place)] = mark
+        marks[number(of: position)] = mark
       }
     }
   }
@@ -264,8 +264,8 @@ extension SnapshotDiff {
   @inlinable
   mutating func addItems(to changes: inout ListChanges<ItemID, Section>) {
     for number in isKept.indices.reversed() where !isKept[number] {
-      let place = oldPlaces[number]
-      changes.deletions.append(.init(id: old.sections[place.section].items[place.item], from: place))
+      let position = oldPositions[number]
+      changes.deletions.append(.init(id: old.sections[position.section].items[position.item], from: position))
     }
     for (section, middle) in newMiddles.enumerated() {
       let items = new.sections[section].items
@@ -280,10 +280,10 @@ extension SnapshotDiff {
         case .moves:
           changes.moves.append(
             .init(
-              id: id, from: oldPlaces[origin], to: to, isChanged: mark != nil, isReload: mark == .reload))
+              id: id, from: oldPositions[origin], to: to, isChanged: mark != nil, isReload: mark == .reload))
         case .stays:
           guard let mark else { continue }
-          updates.append(.init(id: id, from: oldPlaces[origin], to: to, isReload: mark == .reload))
+          updates.append(.init(id: id, from: oldPositions[origin], to: to, isReload: mark == .reload))
         }
       }
     }
@@ -292,21 +292,21 @@ extension SnapshotDiff {
 
   @inlinable
   func addSections(to changes: inout ListChanges<ItemID, Section>) {
-    for (place, middle) in oldMiddles.enumerated().reversed() where middle.other == nil {
-      changes.sectionDeletions.append(.init(section: old.sections[place].id, from: place))
+    for (position, middle) in oldMiddles.enumerated().reversed() where middle.other == nil {
+      changes.sectionDeletions.append(.init(section: old.sections[position].id, from: position))
     }
     var kept: [(from: Int, to: Int)] = []
-    for (place, middle) in newMiddles.enumerated() {
-      let content = new.sections[place]
+    for (position, middle) in newMiddles.enumerated() {
+      let content = new.sections[position]
       guard let other = middle.other else {
-        changes.sectionInsertions.append(.init(section: content.id, to: place, count: content.items.count))
+        changes.sectionInsertions.append(.init(section: content.id, to: position, count: content.items.count))
         continue
       }
-      kept.append((other, place))
+      kept.append((other, position))
       let isReload = new.marks.sections.contains(content.id)
       guard isReload || old.sections[other].items.count != content.items.count else { continue }
       changes.sectionUpdates.append(
-        .init(section: content.id, from: other, to: place, count: content.items.count, isReload: isReload))
+        .init(section: content.id, from: other, to: position, count: content.items.count, isReload: isReload))
     }
     var staying = longestIncreasingSubsequence(kept.map { $0.from })[...]
     for (number, (from, to)) in kept.enumerated() {

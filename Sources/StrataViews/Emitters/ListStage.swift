@@ -92,7 +92,7 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   /// By old section: the indices of the items that are deleted from it, ascending.
   @usableFromInline var removed: [Int: [Int]] = [:]
   /// The new index of each section of the old list that stays.
-  @usableFromInline var newPlaces: [Int]
+  @usableFromInline var newPositions: [Int]
 
   @inlinable
   init(
@@ -106,7 +106,7 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
     sections = old.sections
     dying = Set(changes.sectionDeletions.map { $0.from })
     born = Set(changes.sectionInsertions.map { $0.to })
-    newPlaces = [Int](repeating: 0, count: sections.count)
+    newPositions = [Int](repeating: 0, count: sections.count)
   }
 
   @inlinable
@@ -125,11 +125,11 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
   @inlinable
   mutating func update(_ style: ListContentStyle) {
     var batch = ListBatch()
-    func add(_ place: ListIndex, isReload: Bool) {
+    func add(_ position: ListIndex, isReload: Bool) {
       if isReload || style == .reload {
-        batch.reloads.append(place)
+        batch.reloads.append(position)
       } else {
-        batch.reconfigures.append(place)
+        batch.reconfigures.append(position)
       }
     }
     for update in changes.updates { add(update.from, isReload: update.isReload) }
@@ -147,11 +147,11 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
     for move in changes.moves where born.contains(move.to.section) && !dying.contains(move.from.section) {
       batch.deletions.append(move.from)
     }
-    for place in batch.deletions { removed[place.section, default: []].append(place.item) }
-    for (section, places) in removed {
-      let places = places.sorted()
-      removed[section] = places
-      sections[section].items.remove(atSorted: places)
+    for position in batch.deletions { removed[position.section, default: []].append(position.item) }
+    for (section, positions) in removed {
+      let positions = positions.sorted()
+      removed[section] = positions
+      sections[section].items.remove(atSorted: positions)
     }
     data = snapshot(sections.enumerated().filter { !dying.contains($0.offset) }.map { $0.element })
     add(.deletions, batch)
@@ -172,14 +172,14 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
     var staying = sections.indices.filter { !dying.contains($0) && !movers.contains($0) }.makeIterator()
     var placed: [Content] = []
     placed.reserveCapacity(newSections.count)
-    for place in newSections.indices {
-      if born.contains(place) {
-        placed.append(newSections[place])
+    for position in newSections.indices {
+      if born.contains(position) {
+        placed.append(newSections[position])
       } else {
-        guard let from = arrivals[place] ?? staying.next() else {
+        guard let from = arrivals[position] ?? staying.next() else {
           preconditionFailure("every section of the new list is inserted, or one of the old list")
         }
-        newPlaces[from] = place
+        newPositions[from] = position
         placed.append(sections[from])
       }
     }
@@ -197,7 +197,7 @@ struct ListStager<ItemID: Hashable & Sendable, Section: Hashable & Sendable> {
         batch.insertions.append(move.to)
       } else {
         let before = removed[move.from.section]?.countBelow(move.from.item) ?? 0
-        let from = ListIndex(section: newPlaces[move.from.section], item: move.from.item - before)
+        let from = ListIndex(section: newPositions[move.from.section], item: move.from.item - before)
         batch.moves.append(.init(from: from, to: move.to))
       }
     }

@@ -80,17 +80,17 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
 
   private mutating func planItems(_ removed: Set<Int>) {
     let sectionMoves = sectionMoves
-    func newPlace(_ old: Int) -> Int { sectionMoves[old] ?? sections.newPlace(ofStaying: old) }
+    func newPosition(_ old: Int) -> Int { sectionMoves[old] ?? sections.newPosition(ofStaying: old) }
     var parts: [Int: (removed: [Int], leaving: [Int], inserted: [Int], arriving: [Int])] = [:]
     let none: (removed: [Int], leaving: [Int], inserted: [Int], arriving: [Int]) = ([], [], [], [])
     for removal in removals where !removed.contains(removal.from.section) {
-      parts[newPlace(removal.from.section), default: none].removed.append(removal.from.item)
+      parts[newPosition(removal.from.section), default: none].removed.append(removal.from.item)
     }
     for insertion in insertions {
       parts[insertion.to.section, default: none].inserted.append(insertion.to.item)
     }
     for (index, move) in moves.enumerated() {
-      let from = newPlace(move.from.section)
+      let from = newPosition(move.from.section)
       parts[from, default: none].leaving.append(move.from.item)
       parts[move.to.section, default: none].arriving.append(move.to.item)
       // From here on, `from.section` is an index in the new list: items move after the sections did.
@@ -109,14 +109,14 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
   mutating func insert() {
     var current: [Int: Int] = [:]
     for change in changes.sectionInsertions {
-      let place = sections.placeOfInsertion(at: change.to)
-      current[change.to] = place
-      steps.append(.insertSection(change.section, at: place))
+      let position = sections.positionOfInsertion(at: change.to)
+      current[change.to] = position
+      steps.append(.insertSection(change.section, at: position))
     }
     for move in changes.sectionMoves { current[move.to] = sections.placeBeforeMoves(ofLeaving: move.from) }
     for (id, to) in insertions {
       let section = current[to.section] ?? sections.placeBeforeMoves(ofStaying: to.section)
-      let item = items[to.section]?.placeOfInsertion(at: to.item) ?? to.item
+      let item = items[to.section]?.positionOfInsertion(at: to.item) ?? to.item
       steps.append(.insertItem(id, at: ListIndex(section: section, item: item)))
     }
   }
@@ -143,8 +143,8 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
   }
 
   mutating func update() {
-    for (id, place) in changedInPlace.sorted(by: { $0.at < $1.at }) {
-      steps.append(.updateItem(id, at: place))
+    for (id, position) in changedInPlace.sorted(by: { $0.at < $1.at }) {
+      steps.append(.updateItem(id, at: position))
     }
     for change in changes.sectionUpdates { steps.append(.updateSection(change.section, at: change.to)) }
   }

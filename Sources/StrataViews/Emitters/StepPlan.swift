@@ -46,7 +46,7 @@ struct StepPlan {
   }
 
   /// The index at which to insert an element whose new index is given, before anything has moved.
-  func placeOfInsertion(at new: Int) -> Int {
+  func positionOfInsertion(at new: Int) -> Int {
     let arrivals = arriving.countBelow(new)
     let gap = new - arrivals - inserted.countBelow(new)
     return new - arrivals + leavingGaps.countBelow(gap)
@@ -67,7 +67,7 @@ struct StepPlan {
   }
 
   /// The final index of an element that stays.
-  func newPlace(ofStaying old: Int) -> Int {
+  func newPosition(ofStaying old: Int) -> Int {
     let rank = old - removed.countBelow(old) - leaving.countBelow(old)
     // The smallest count c such that c of the inserted and arriving elements are before index rank + c.
     var low = 0

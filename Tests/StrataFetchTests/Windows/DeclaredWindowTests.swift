@@ -88,7 +88,7 @@ internal import Testing
             var count = 0
             for (place, section) in shown.sections.enumerated() {
               let text = if case .string(let text) = section.value { text } else { "" }
-              #expect(Self.key(text).withUnsafeBytes { list.place(ofSection: $0) } == place)
+              #expect(Self.key(text).withUnsafeBytes { list.index(ofSection: $0) } == place)
               #expect(list.offset(ofSectionAt: place) == count, "\(window) \(place)")
               for item in section.items.indices {
                 #expect(list.position(atOffset: count) == ListIndex(section: place, item: item))
