@@ -72,8 +72,8 @@ extension ListRequest {
     return CompiledList(
       definition: ViewDefinition(
         identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
-        declared: try checkedDeclaredKeys(), fields: namedFields, calls: calls, kept: try keptView(calls),
-        place: place),
+        declared: try checkedDeclaredKeys(), fields: namedFields, keyFields: needsItem ? [] : keyFields,
+        calls: calls, kept: try keptView(calls), place: place),
       window: window, isSectioned: section != nil)
   }
 }

@@ -32,4 +32,14 @@ extension ListRequest {
       $0.names.lexicographicallyPrecedes($1.names) { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
   }
+
+  /// The document fields that all rows are sorted by, first to last, as values are compared by a filter; empty if there
+  /// are sections or filters, or another order.
+  var keyFields: [FieldPath] {
+    guard section == nil, filters.isEmpty, sectionValue == nil else { return [] }
+    let fields = sorts.compactMap { sort in
+      sort.options.isEmpty && !sort.isManual ? sort.path.flatMap { $0.subject == .field ? $0 : nil } : nil
+    }
+    return fields.count == sorts.count ? fields : []
+  }
 }

@@ -52,3 +52,27 @@ enum SortKeyTag {
     key.count == 1 && (key[0] == nilFirst || key[0] == nilLast)
   }
 }
+
+/// The bounds of the keys of all values that are compared with a value by their order.
+package struct SortKeyClass: Sendable {
+  /// The least key of the class, or less than it, and greater than all of the classes before it.
+  package let lower: [UInt8]
+  /// Greater than all keys of the class.
+  package let upper: [UInt8]
+
+  /// The length of what follows the bytes of a string.
+  package static let endMarkLength = 2
+
+  /// The class of an ascending key of one component; nil for one whose values have no order, or another one than their
+  /// keys.
+  package init?(_ key: [UInt8]) {
+    switch key.first {
+    case SortKeyTag.false, SortKeyTag.true: (lower, upper) = ([SortKeyTag.false], [SortKeyTag.true + 1])
+    case SortKeyTag.negative, SortKeyTag.positive, SortKeyTag.nan:
+      (lower, upper) = ([SortKeyTag.negative], [SortKeyTag.nan + 1])
+    case SortKeyTag.string: (lower, upper) = ([SortKeyTag.string], [SortKeyTag.string + 1])
+    case SortKeyTag.bytes: (lower, upper) = ([SortKeyTag.bytes], [SortKeyTag.bytes + 1])
+    default: return nil
+    }
+  }
+}

@@ -114,6 +114,9 @@ package final class ViewDefinition: Sendable {
   package let declaredSections: [[UInt8]]
   /// The document fields that the definition names, each once, ascending. Equal identities name equal fields.
   package let fields: [FieldPath]
+  /// The document fields whose values, first to last, are the keys of all rows that make one; empty for a view with
+  /// sections, with filters or with other orders. Such a view is an index.
+  package let keyFields: [FieldPath]
   package let place: Place
   /// How the view is saved with its table; nil for a view that is built by each process.
   package let kept: KeptView?
@@ -145,13 +148,15 @@ package final class ViewDefinition: Sendable {
   ///   - kept: the name under which the view is saved.
   package init(
     identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
-    fields: [FieldPath] = [], calls: ProgramCalls = .filters, kept: KeptView? = nil, place: @escaping Place
+    fields: [FieldPath] = [], keyFields: [FieldPath] = [], calls: ProgramCalls = .filters,
+    kept: KeptView? = nil, place: @escaping Place
   ) {
     self.kept = kept
     self.identity = identity
     self.sectionOrder = sectionOrder
     self.areNilsLast = areNilsLast
     self.fields = fields
+    self.keyFields = keyFields
     self.place = place
     self.calls = calls
     var isOrderedByKey = false

@@ -1,0 +1,94 @@
+// An index: the rows of a table in the order of some of their fields.
+
+public import StrataLists
+internal import StrataLog
+internal import StrataPast
+public import StrataTables
+
+/// An index over the rows of a table, which answers questions about some of their fields without reading all rows.
+///
+/// It is used by itself: by `all(where:)`, `first(where:)` and `count(where:)` of the same rows, where a filter compares
+/// the index's fields, first to last, with values: `==` and `in`, then at most one field by `<`, `<=`, `>`, `>=` or
+/// `beginsWith`. Other parts of the filter, joined by `&&`, are looked at in the rows that are left. `explain(where:)` says
+/// which index is used. Not used are parts with `[c]`, with dates, and inside of `||` and `!`.
+///
+/// ```swift
+/// let tickets = store.collection(Ticket.self)
+/// try tickets.index("by product", on: FieldPath("product"), FieldPath("priority"))
+/// let urgent = try await tickets.all(where: "product == \(product) && priority >= 3")
+/// ```
+///
+/// It is kept like a list that is kept under a name (`ListRequest.kept(as:)`): saved with the rows, and with
+/// `StoreOptions.history` part of the history, so that questions about past points are answered by it too. Values compare as
+/// they do in filters, so an index never changes an answer.
+public struct RowIndex: Sendable {
+  /// The name that it is kept under.
+  public let name: String
+  public let fields: [FieldPath]
+  private let rows: RowTable<DocumentRow>
+  private let request: ListRequest<DocumentRow, Unsectioned>
+  private let building: Task<Void, any Error>
+
+  init(
+    _ name: String, _ fields: [FieldPath], _ rows: RowTable<DocumentRow>,
+    _ request: ListRequest<DocumentRow, Unsectioned>
+  ) {
+    (self.name, self.fields, self.rows, self.request) = (name, fields, rows, request)
+    building = Task.detached { _ = try await rows.newestSnapshot(request) }
+  }
+
+  /// Waits until the index is built and answers. Cancelling the waiting task leaves the index being built.
+  ///
+  /// Throws what folding the log throws, and `store(.closed)` if the store was closed before.
+  public func ready() async throws { try await building.value }
+
+  /// The rows that the index cannot take, since a value of theirs is an array or an object, and why; the first hundred by
+  /// the bytes of their ids. They are looked at in each question.
+  ///
+  /// Throws what `ready()` throws.
+  public var problems: [ListProblem] {
+    get async throws { try await rows.newestSnapshot(request).problems }
+  }
+}
+
+extension RowSource {
+  /// Declares an index over fields of the rows, and begins to build it in the background unless it was saved. From then on
+  /// until the store is closed it is kept up to date, at the cost of a list that is shown.
+  ///
+  /// Of two indexes with one name only the one that was declared last is kept. O(1).
+  ///
+  /// - Parameters:
+  ///   - name: kept with it; not empty.
+  ///   - fields: one or more fields of the document, the one that is compared by `==` most often first.
+  /// - Throws: `store(.invalid)` for a name or fields that cannot be those of an index.
+  @discardableResult
+  public func index(_ name: String, on fields: FieldPath...) throws -> RowIndex {
+    guard !fields.isEmpty, fields.allSatisfy({ $0.subject == .field }), Set(fields).count == fields.count
+    else {
+      throw ListError.store(
+        .invalid(
+          what: "the index \(name.debugDescription) needs one or more fields of the document, each once",
+          next: "name fields, such as FieldPath(\"status\"); rows are found by $id without an index"))
+    }
+    let table = table
+    let rows = RowTable(store: table.store, folding: table.folding, name: table.name) {
+      (row) throws(RowProblem) in try DocumentRow(row)
+    }
+    let request = fields.reduce(ListRequest(DocumentRow.self)) { $0.sorted(byField: $1) }
+      .kept(as: RowIndex.keptName(name))
+    let definition = try request.compiled(decode: rows.decode).definition
+    // The view is the one of its name from now on, before it is built.
+    withExtendedLifetime(rows.projector.lease(definition, of: rows.name)) {}
+    return RowIndex(name, fields, rows, request)
+  }
+}
+
+extension RowIndex {
+  /// The name of the view of an index, which is the name of no list that somebody keeps by accident.
+  static func keptName(_ name: String) -> String { "index: \(name)" }
+
+  /// The name of the index that a view is.
+  static func name(ofKept name: String) -> String {
+    name.hasPrefix("index: ") ? String(name.dropFirst(7)) : name
+  }
+}
