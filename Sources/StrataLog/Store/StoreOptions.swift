@@ -141,8 +141,8 @@ public struct StoreOptions: Sendable {
   package var pastFolder: String?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
-  /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is
-  /// being developed: its author expects to see what the code makes now.
+  /// Whether states and histories are used that another build of the program saved under the same version. Not while a
+  /// program is being developed: its author expects to see what the code makes now.
   package var usesStatesOfOtherBuilds = StoreOptions.isReleaseBuild
   /// How long no state is saved after the disk was full, unless the program asks for it.
   package var fullDiskPause: Duration = .seconds(300)

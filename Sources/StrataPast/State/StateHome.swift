@@ -114,8 +114,7 @@ extension Checkpoints {
   func isSavedByWriter(_ known: inout State) -> Bool {
     guard log.isReadOnly,
       let slot = files.slots().first(where: {
-        $0.storeID == log.storeID && $0.name == name.hash && $0.fingerprint == fingerprint.code
-          && $0.build == fingerprint.build
+        $0.storeID == log.storeID && $0.name == name.hash && fingerprint.isOf($0)
       }), slot.sequence > known.saved ?? 0
     else { return false }
     known.saved = slot.sequence
