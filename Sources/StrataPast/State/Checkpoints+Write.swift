@@ -93,7 +93,7 @@ extension Checkpoints {
     }
     let removalCount = log.derivedSpace?.removalCount ?? 0
     try checkMayWrite()
-    let files = try filesToWrite(known.folder)
+    let files = try filesToWrite()
     // Open before the check: an erasure after it takes the names of everything that is written from here on.
     let stateFile = try files.openState()
     defer { stateFile.close() }

@@ -159,7 +159,7 @@ extension Checkpoints {
       let head = log.mark.sequence
       guard let erasures = try? log.erasures() else { return nil }
       var found: [(files: StateFiles, slot: StateSlot)] = []
-      for files in folders() { found += files.slots().map { (files, $0) } }
+      for files in folders { found += files.slots().map { (files, $0) } }
       let slots = found.map(\.slot)
       if let before, before == (slots, head) { return nil }
       found.sort { ($0.slot.sequence, $0.slot.generation) > ($1.slot.sequence, $1.slot.generation) }

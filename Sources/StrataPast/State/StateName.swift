@@ -13,7 +13,7 @@ struct StateName: Sendable, Hashable {
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
   private static let touchesSuffix = "-touches"
-  private static let readerMark: Character = "~"
+  private static let readerMark = "~"
 
   init(name: String, version: Int, recordsTouches: Bool) {
     self.name = name
@@ -53,21 +53,13 @@ struct StateName: Sendable, Hashable {
     return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
   }
 
-  /// The name of a folder for what processes save that only read. Each has a number that no other uses at the time.
-  func folder(ofReader number: Int) -> String { "\(folder)\(Self.readerMark)\(number)" }
-
-  /// The number of such a folder of this state; nil for any other folder.
-  func readerNumber(ofFolder other: String) -> Int? {
-    guard let mark = other.lastIndex(of: Self.readerMark), let number = Int(other[mark...].dropFirst()),
-      number > 0, folder(ofReader: number) == other
-    else { return nil }
-    return number
-  }
+  /// The name of the folder for what processes save that only read.
+  var readerFolder: String { folder + Self.readerMark }
 
   /// Whether a folder is one of readers, of this version of the projection or a lower one.
   func isReaderFolder(_ other: String) -> Bool {
-    guard let mark = other.lastIndex(of: Self.readerMark) else { return false }
-    return readerNumber(ofFolder: other) != nil || isAbove(folder: String(other[..<mark]))
+    other == readerFolder
+      || other.hasSuffix(Self.readerMark) && isAbove(folder: String(other.dropLast(Self.readerMark.count)))
   }
 
   /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.
