@@ -11,7 +11,6 @@ package enum ProgramImage {
   /// address, which is another one in each run; here it counts from the begin of the image that holds it. An address
   /// that no image holds stays.
   package static func stable(_ text: String) -> String {
-    let mark = "(unknown context at $"
     let parts = text.split(separator: mark, omittingEmptySubsequences: false)
     return parts.dropFirst().reduce(into: String(parts[0])) { stable, part in
       let digits = part.prefix { $0.isHexDigit }
@@ -23,6 +22,11 @@ package enum ProgramImage {
       }
     }
   }
+
+  /// Whether a type has the same name in every build: it is neither private nor local.
+  package static func hasLastingName(_ type: Any.Type) -> Bool { !String(reflecting: type).contains(mark) }
+
+  private static let mark = "(unknown context at $"
 
   /// A text that is the same in each run of one build of that image, and another one for any other build: the identity
   /// that the linker gives it. Nil if it gave none, and for a type that is made while the program runs, as those of

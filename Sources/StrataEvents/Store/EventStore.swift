@@ -28,9 +28,9 @@ public final class EventStore: Sendable {
     /// For reading, with or without a running writer. Creates no store, and never changes the log.
     ///
     /// What it may write is derived from the log: saved states of the tables that it folds, unless the writer saves
-    /// them. They go into a folder of its own for each projection, `derived/state/NAME-VERSION~NUMBER/`, and replace
-    /// those that earlier readers left. From its first state on, the process holds the lock of a file in that folder,
-    /// until it closes or suspends the store. With `StoreOptions.readersSaveStates = false` it writes nothing at all,
+    /// them. They go into a folder of its own for each projection, `derived/state/NAME-VERSION~/`, in which one
+    /// process at a time saves. From its first state on, it holds the lock of a file in that folder, until it closes or
+    /// suspends the store. With `StoreOptions.readersSaveStates = false` it writes nothing at all,
     /// and holds no lock.
     case readOnly
   }

@@ -141,8 +141,7 @@ extension FetchController {
     at state: TableSet, _ prepared: Prepared
   ) async throws -> TableSet {
     let (rows, definition) = (prepared.rows, prepared.list.definition)
-    let generation = rows.projector.published.generation
-    if state.recordsTouches == prepared.request.reportsTouches, state.generation == generation {
+    if state.recordsTouches == prepared.request.reportsTouches {
       return try await ListError.wrapping {
         try await AppendFollower.state(state, of: rows, adding: definition)
       }
@@ -151,6 +150,6 @@ extension FetchController {
       try await rows.store.states(
         at: [.sequence(state.sequence)], rows.folding, view: (rows.name, definition))
     }
-    return states[0].madeAgain(generation)
+    return states[0]
   }
 }

@@ -120,23 +120,6 @@ extension FetchController {
     }
   }
 
-  /// Ensures that the list is made again if its rows give way to others.
-  func watch(_ set: TableSet, of projector: Projector) {
-    projector.whenReplaced(set, for: ObjectIdentifier(self)) { [weak self] in self?.makeAgain() }
-  }
-
-  /// Makes the list again of the rows that there are now: the program of another build made those that it shows.
-  ///
-  /// The request is put in force again, so that whatever a fetch or a consumer has found until now counts as that of an
-  /// older one.
-  private func makeAgain() {
-    _ = change { state in state.replaceRequest(by: state.request) }
-    Task.detached { [weak self] in
-      guard let self else { return }
-      do { _ = try await fetch(reaching: rows.store.head.sequence) } catch { followAgain() }
-    }
-  }
-
   func fetch(reaching sequence: UInt64) async throws -> ListSnapshot<Item, Section> {
     if state.withLock({ $0.isBuilt }) { return try await fetchInTurn(reaching: sequence) }
     try await building.take(.it)
@@ -163,7 +146,6 @@ extension FetchController {
         try await projector.state(reaching: wanted, with: prepared.lease)
       }
       let list = prepared.fetched(set)
-      watch(set, of: projector)
       switch change({ $0.publish(list, of: prepared.epoch) }) {
       case .published: return list.snapshot
       case .alreadyShown:

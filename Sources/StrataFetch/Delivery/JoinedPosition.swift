@@ -85,7 +85,6 @@ where Item.ID: DocumentID {
     let set = try await ListError.wrapping {
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
-    controller.watch(set, of: prepared.rows.projector)
     return set
   }
 

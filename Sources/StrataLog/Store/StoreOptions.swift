@@ -105,9 +105,9 @@ public struct StoreOptions: Sendable {
   /// from its beginning. What is saved can be deleted at any time: nothing but time is lost.
   public var savesStates = true
   /// Whether a process that opened the store for reading saves tables, too: those of projections that the writer does
-  /// not fold, and where it may write to the store's folder. At most 16 such processes save tables of one projection at
-  /// a time; a further one saves nothing, and its `saveError` in `EventStore.projections` says so. Without this option,
-  /// such a process folds them again each time it starts, and writes nothing at all.
+  /// not fold, and where it may write to the store's folder. One such process at a time saves tables of a projection; the
+  /// others begin with them, and their `saveError` in `EventStore.projections` says that they save nothing. Without this
+  /// option, such a process folds them again each time it starts, and writes nothing at all.
   public var readersSaveStates = true
   /// Whether every version of every row is kept in the store's folder, so that rows and lists of the past need no replay.
   /// Off by default: it takes room, and processor time in the background. Only a process that writes keeps it, for the
@@ -141,8 +141,8 @@ public struct StoreOptions: Sendable {
   package var pastFolder: String?
   /// A state is saved if folding what is not in it takes at least this long.
   package var savedFoldingMin: Duration = .milliseconds(50)
-  /// Whether a state that another build of the program saved is used until it was folded again. Not while a program is
-  /// being developed: its author expects to see what the code makes now.
+  /// Whether states and histories are used that another build of the program saved under the same version. Not while a
+  /// program is being developed: its author expects to see what the code makes now.
   package var usesStatesOfOtherBuilds = StoreOptions.isReleaseBuild
   /// How long no state is saved after the disk was full, unless the program asks for it.
   package var fullDiskPause: Duration = .seconds(300)

@@ -76,7 +76,7 @@ final class Historian: KeptHistory {
   /// made it.
   init?(_ log: Log, _ folding: Folding, _ checkpoints: Checkpoints? = nil) {
     guard log.options.keepsHistory, !log.isReadOnly, let name = StateName(folding),
-      let fingerprint = StateFingerprint(folding)
+      let fingerprint = StateFingerprint(folding, log.options)
     else { return nil }
     self.log = log
     self.folding = folding

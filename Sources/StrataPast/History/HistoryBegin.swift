@@ -80,7 +80,7 @@ final class HistoryBegin {
   /// The fold from the newest saved state that is not after the end of the runs; nil if there is none, it is far from
   /// there, or something was erased between the looks at the two.
   private func fold(_ checkpoints: Checkpoints) -> (fold: Fold, head: UInt64, checkpoints: Checkpoints)? {
-    guard let restored = checkpoints.restoreBeside(through: last.end), restored.otherBuild == nil,
+    guard let restored = checkpoints.restoreBeside(through: last.end),
       restored.erasures == runs.erasures, last.end - restored.tables.sequence <= Self.eventCountMax
     else { return nil }
     let head = min(restored.head, runs.head)

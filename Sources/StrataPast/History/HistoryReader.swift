@@ -80,7 +80,8 @@ final class HistoryReader: KeptHistory {
 
   /// Nil if the log is open for writing, or nothing on disk could say which code made a history.
   init?(_ log: Log, _ folding: Folding) {
-    guard log.isReadOnly, let name = StateName(folding), let fingerprint = StateFingerprint(folding)
+    guard log.isReadOnly, let name = StateName(folding),
+      let fingerprint = StateFingerprint(folding, log.options)
     else { return nil }
     self.log = log
     self.name = name

@@ -18,13 +18,6 @@ public struct ProjectionStatus: Sendable, Equatable {
   public var savedSequence: UInt64?
   /// The bytes that this process has written for states.
   public var savedByteCount: UInt64
-  /// Whether another build of the program made the tables that this process began with, and this one is still folding
-  /// the log to compare.
-  public var isBeingCompared: Bool
-  /// Whether this build of the program made other tables from the same events than the one before it, although the
-  /// projection's version is the same. The tables are those of this build now; raise the version with the next change,
-  /// so that nobody is shown the old ones until then. False again in the next process, which begins with these tables.
-  public var isVersionNotRaised: Bool
   /// Why the last state could not be written. Nothing is lost, but the next start folds more.
   public var saveError: StoreError?
   /// The pages that were read from the state on disk since it was opened, without those at its roots.
@@ -70,13 +63,10 @@ extension EventStore {
       let (checkpoints, history) = (kept.checkpoints, kept.history)
       guard let name = checkpoints?.projectionName ?? kept.historian?.name.name else { return nil }
       let sequence = projector?.published.sequence ?? log.mark.logBegin - 1
-      let origin = projector?.state.withLock { $0.origin }
       let (loaded, faults) = (checkpoints?.loaded, checkpoints?.faults)
       return ProjectionStatus(
         name: name, sequence: sequence, lag: head - min(head, sequence),
         savedSequence: checkpoints?.savedSequence, savedByteCount: checkpoints?.bytesWritten ?? 0,
-        isBeingCompared: origin?.confirmation != nil,
-        isVersionNotRaised: origin?.isVersionNotRaised ?? false,
         saveError: checkpoints?.failure, pagesRead: loaded?.pages ?? 0, pageByteCount: loaded?.bytes ?? 0,
         pagesLost: faults?.count ?? 0, lastLoss: faults?.last,
         historySequence: history?.end ?? 0,

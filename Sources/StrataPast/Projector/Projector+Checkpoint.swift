@@ -88,11 +88,9 @@ extension Projector {
 
   /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
   /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
-  /// which a page could not be read, that was removed from a full disk, or that is on disk as one of another build.
-  /// While the disk is full nothing is saved, and nothing that goes back to the tables of another build.
+  /// which a page could not be read, or that was removed from a full disk. While the disk is full nothing is saved.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?, _ own: Exclusive) {
-    guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil,
-      otherBuild == nil
+    guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil
     else { return }
     let work = own.work
     let takesLong = work.takes(log.options.savedFoldingMin)
@@ -188,9 +186,7 @@ extension Projector {
   }
 
   private func saveInStep(_ fold: Fold, _ own: Exclusive) {
-    guard let checkpoints, let erasures = fold.erasures, checkpoints.mayBeSaved, otherBuild == nil else {
-      return
-    }
+    guard let checkpoints, let erasures = fold.erasures, checkpoints.mayBeSaved else { return }
     own.work.begin(after: fold.state)
     // Nothing was promised.
     let set = withFollowers(fold.state)
@@ -199,8 +195,7 @@ extension Projector {
 
   /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
   private func isWanting(_ checkpoints: Checkpoints, _ set: TableSet) -> Bool {
-    !log.isReadOnly
-      && (checkpoints.lacksView(of: set) || checkpoints.isDamaged || isSavedByOtherBuild)
+    !log.isReadOnly && (checkpoints.lacksView(of: set) || checkpoints.isDamaged)
   }
 
   private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet, _ own: Exclusive) -> Bool {
@@ -230,8 +225,7 @@ extension Projector {
   ///   - kept: a view of a table to be saved with it.
   ///   - dropped: the name of a saved view of a table that is given up.
   ///   - progress: called from time to time while a forced save folds and builds.
-  /// - Returns: what was written; nil if there was nothing to write, the state could not be folded in time, or its
-  ///   tables go back to those of another build and were not compared yet.
+  /// - Returns: what was written; nil if there was nothing to write, or the state could not be folded in time.
   @discardableResult
   func save(
     isForced: Bool = false, keeping kept: (table: String, definition: ViewDefinition)? = nil,
@@ -253,8 +247,6 @@ extension Projector {
     }
     let own = exclusive
     defer { yieldFold(own) }
-    _ = currentFold(own)
-    takeConfirmation(own)
     let fold = currentFold(own)
     let target = log.mark.visible
     takeInFollowers(fold, own, isSaved: true)
@@ -277,7 +269,6 @@ extension Projector {
     }
     if isDone {
       if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
-      noteOrigin(fold)
       if let kept { addView(kept.definition, of: kept.table, to: fold, progress, own) }
       settleViews(fold)
       if let dropped {
@@ -291,9 +282,7 @@ extension Projector {
     let set = withFollowers(folded.tables)
     let isDue =
       own.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
-    // Rows of another build, which this one has folded on, would pass for the other's: it would never compare them.
-    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, folded.build == nil,
-      let erasures = folded.erasures
+    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, let erasures = folded.erasures
     else { return nil }
     let written = try save(set, erasures, checkpoints)
     own.work.begin(after: set)

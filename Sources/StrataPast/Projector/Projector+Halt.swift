@@ -18,8 +18,8 @@ extension Projector {
   /// Saves the state of a fold that halted, if folding again what is not on disk takes long, or if it must. A failure is
   /// kept in `checkpoints`: the caller reports the halt. Blocks.
   func saveHalted(_ fold: Fold, _ error: StoreError, isForced: Bool, _ own: Exclusive) {
-    guard let checkpoints, otherBuild == nil, isForced || own.work.takes(log.options.savedFoldingMin),
-      isForced || checkpoints.mayBeSaved, let halted = Halted(fold, error)
+    guard let checkpoints, isForced || own.work.takes(log.options.savedFoldingMin) && checkpoints.mayBeSaved,
+      let halted = Halted(fold, error)
     else { return }
     guard (try? checkpoints.write(halted.state, halted.erasures)) != nil else { return }
     own.work.begin(after: halted.state)

@@ -24,7 +24,7 @@ extension Projector {
     /// Whether it goes on although no caller waits, since it is saved.
     var keepsOn = false
     /// Of which state the view is; nil until it is built.
-    fileprivate(set) var built: (sequence: UInt64, generation: UInt32)?
+    fileprivate(set) var built: UInt64?
     /// That state, which answers for as long as a list holds the view: it has all other tables too, as they were then.
     fileprivate(set) var set: TableSet?
     /// The view as an earlier process saved it.
@@ -196,16 +196,6 @@ extension Projector {
       guard let entry = state.followers[key], entry.follower === follower,
         follower.head == state.folded.head
       else { return ([], false, state.drop(follower, key), nil) }
-      if state.origin.other != nil, view.items.count == 0, !view.problems.isEmpty,
-        view.problems.count == follower.rows.count
-      {
-        // The pass that begins now replaces all rows.
-        state.isUnreadable = true
-        state.followers[key] = nil
-        return ([], false, state.beginPass(), entry)
-      }
-      // A set of tables that gave way to others meanwhile is given to nobody.
-      guard set.generation == state.published.generation else { return ([], true, Work(), nil) }
       state.noteBuilt(key, in: set)
       state.followers[key]?.isSlow = entry.isSlow || follower.isSlow
       if state.published[follower.table].rows.isIdentical(to: follower.rows),
@@ -240,18 +230,15 @@ extension Projector.State {
     return wish.isTrue(of: set) ? set : nil
   }
 
-  /// Whether what a follower answers with, and holds, is of the tables that are published: nothing was erased since, and
-  /// they are of the same build.
-  private func isOfNewest(_ entry: Projector.Follower) -> Bool {
-    entry.follower.head == folded.head && entry.built.map { $0.generation == published.generation } ?? true
-  }
+  /// Whether what a follower answers with, and holds, is of the tables that are published: nothing was erased since.
+  private func isOfNewest(_ entry: Projector.Follower) -> Bool { entry.follower.head == folded.head }
 
   /// Notes that a view beside the fold is built, if a state has it.
   mutating func noteBuilt(_ key: ViewKey, in set: TableSet) {
     guard let definition = followers[key]?.follower.definition,
       set.views(ofTable: key.table).contains(where: { $0.definition.identity == definition.identity })
     else { return }
-    followers[key]?.built = (set.sequence, set.generation)
+    followers[key]?.built = set.sequence
     followers[key]?.set = holders[key] == nil ? nil : set
   }
 
@@ -262,8 +249,8 @@ extension Projector.State {
     return followers[key]?.set
   }
 
-  /// Drops the followers, and the sets of followers, that are of tables which gave way to others. They are returned, to
-  /// be released outside the lock.
+  /// Drops the followers, and the sets of followers, that are of tables which an erasure has replaced. They are returned,
+  /// to be released outside the lock.
   mutating func dropReplaced() -> [Projector.Follower] {
     followers.filter { !isOfNewest($1) }.map { key, entry in
       followers[key]?.built = nil
@@ -274,8 +261,8 @@ extension Projector.State {
     }
   }
 
-  /// Whether another pass has something to do for a caller that waits, or because a comparison has ended.
-  var needsPass: Bool { origin.isCompared || isUnreadable || waiters.wishes.contains(where: needsPass) }
+  /// Whether another pass has something to do for a caller that waits.
+  var needsPass: Bool { waiters.wishes.contains(where: needsPass) }
 
   private func needsPass(_ wish: Projector.Wish) -> Bool {
     guard wish.sequence <= published.sequence, let (table, definition) = wish.view else { return true }
@@ -323,7 +310,7 @@ extension Projector.State {
   /// Whether the newest state is to have a view that it lacks.
   func isDue(_ key: ViewKey) -> Bool {
     guard let entry = followers[key] else { return false }
-    if goesOn(key), entry.built.map({ $0.sequence < published.sequence }) ?? true { return true }
+    if goesOn(key), entry.built.map({ $0 < published.sequence }) ?? true { return true }
     return waiters.wishes.contains { wish in
       wish.sequence <= published.sequence
         && wish.view.map { ViewKey($0.table, $0.definition) == key } ?? false
@@ -384,7 +371,7 @@ extension Projector {
   var listsBehind: [ListBehind] {
     state.withLock { state in
       state.followers.values.compactMap { entry in
-        let sequence = entry.built?.sequence ?? 0
+        let sequence = entry.built ?? 0
         guard sequence < state.published.sequence else { return nil }
         let definition = entry.follower.definition
         return ListBehind(table: entry.follower.table, name: definition.kept?.name, sequence: sequence)

@@ -44,8 +44,6 @@ package final class Projector: Sendable {
     var head: UInt64
     /// What was erased in the log before the fold began. It may have begun again since.
     var erasures: SegmentErasures?
-    /// The build of the program that made the tables; nil for this one.
-    var build: UInt64?
   }
 
   struct State {
@@ -70,12 +68,8 @@ package final class Projector: Sendable {
     /// Views that are built or catch up beside the folding. None of them is in the fold.
     var followers: [ViewKey: Follower] = [:]
     var watched = Watched()
-    /// Whether a list could show none of the rows that another build made.
-    var isUnreadable = false
     /// How far the fold has come.
     var reached: ReachedSequence?
-    /// Which build of the program made the tables.
-    var origin = Origin()
   }
 
   final class Exclusive: @unchecked Sendable {
@@ -222,12 +216,7 @@ package final class Projector: Sendable {
 extension Projector {
   /// Runs one slice of a pass, on a thread of `threads`. Returns true if there is more to do.
   func foldOn(_ own: Exclusive) -> Bool {
-    var fold = currentFold(own)
-    if own.target == nil {
-      takeConfirmation(own)
-      fold = currentFold(own)
-    }
-    if own.target == nil, giveUpUnreadable(fold, own) { return true }
+    let fold = currentFold(own)
     let target = own.target ?? beginPass(fold, own)
     do throws(StoreError) {
       guard let isDone = try run(fold, through: target.sequence, own.slice, own) else { return false }
@@ -239,7 +228,6 @@ extension Projector {
       return fail(error, own)
     }
     if fold.state.sequence == target.sequence { fold.state.chain = target.chain }
-    noteOrigin(fold)
     for (table, definition) in state.withLock({ $0.waiters.wishes.compactMap(\.view) }) {
       provide(definition, of: table, in: fold, own)
     }
@@ -257,10 +245,9 @@ extension Projector {
     let fold: Fold
     if let begin = own.begin {
       fold = Fold(log, folding, from: begin.tables, headAtBegin: begin.head, erasures: begin.erasures)
-    } else if let restored = checkpoints?.restore(isOfAnyBuild: log.options.usesStatesOfOtherBuilds) {
+    } else if let restored = checkpoints?.restore() {
       fold = Fold(
         log, folding, from: restored.tables, headAtBegin: restored.head, erasures: restored.erasures)
-      confirm(restored)
     } else {
       fold = Fold(log, folding, marksErasures: checkpoints != nil && log.savesStates)
     }
@@ -289,8 +276,7 @@ extension Projector {
     return target
   }
 
-  /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded; it
-  /// begins at once if a comparison has ended meanwhile.
+  /// Whether the pass continues. If no caller waits it ends here, and the next pass continues from what is folded.
   private func isStillWanted(_ own: Exclusive) -> Bool {
     let isWanted = state.withLock { state in
       if state.waiters.isEmpty {
@@ -308,24 +294,21 @@ extension Projector {
   /// - Parameter keepsFold: whether the calling thread has more to do with the fold.
   func publish(_ set: TableSet, by own: Exclusive, keepsFold: Bool = false) -> Bool {
     own.target = nil
-    let folded = Folded(
-      tables: set, head: own.fold?.headAtBegin ?? 0, erasures: own.fold?.erasures, build: otherBuild)
+    let folded = Folded(tables: set, head: own.fold?.headAtBegin ?? 0, erasures: own.fold?.erasures)
     shareWithHistory(folded)
-    let (ready, isMore, work, old, watchers, ended) = state.withLock { state in
+    let (ready, isMore, work, old, ended) = state.withLock { state in
       let old = (state.published, state.folded)
       state.published = set
       state.folded = folded
-      let watchers = set.generation > old.0.generation ? state.origin.takeWatchers() : []
       let ready = state.waiters.take { $0.isTrue(of: set) }
       let ended = state.dropReplaced() + state.giveUpFollowers()
       var work = Work()
       work.followers = state.beginFollowers()
       let isMore = state.needsPass
       state.isFolding = isMore || keepsFold
-      return (ready, isMore, work, old, watchers, ended)
+      return (ready, isMore, work, old, ended)
     }
     for continuation in ready { continuation.resume(returning: .success(set)) }
-    for watcher in watchers { watcher() }
     start(work)
     if !isMore { state.signalAll() }
     historian?.start()
@@ -334,16 +317,16 @@ extension Projector {
     return isMore
   }
 
-  /// Lets the fold of the history go on with a state that is published, if this build made it.
+  /// Lets the fold of the history go on with a state that is published.
   private func shareWithHistory(_ folded: Folded) {
     guard let historian else { return }
-    guard folded.build == nil, folded.tables.chain != nil, let erasures = folded.erasures
+    guard folded.tables.chain != nil, let erasures = folded.erasures
     else { return historian.notePublished(nil) }
     historian.notePublished(PublishedState(tables: folded.tables, erasures: erasures, head: folded.head))
   }
 
   /// Resumes all waiting callers with an error. The failed fold may have stopped inside an append, and a partial append
-  /// is never published. Returns true if a comparison has ended meanwhile.
+  /// is never published. Returns true if a caller waits again meanwhile.
   func fail(_ error: StoreError, _ own: Exclusive) -> Bool {
     own.target = nil
     let (waiters, ended, isMore) = state.withLock { state in

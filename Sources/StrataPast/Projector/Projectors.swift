@@ -57,7 +57,6 @@ final class Projectors: StoreAttachment, Sendable {
     let ended = inUse
     for (kept, projector) in ended {
       kept.history?.stop()
-      projector?.endConfirmation()
       _ = try? projector?.save()
       kept.checkpoints?.leaveHome()
     }

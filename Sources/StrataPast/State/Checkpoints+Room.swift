@@ -8,12 +8,9 @@ extension Checkpoints: DerivedFileUser {
 
   /// Closes all page files. What of them is not in memory is folded from the log again when it is needed: once, and for
   /// as long as the tables have it that takes memory.
-  /// Before an erasure they stay open: a snapshot that somebody holds cannot be folded from what is left. So do those of
-  /// tables that another build of the program made.
+  /// Before an erasure they stay open: a snapshot that somebody holds cannot be folded from what is left.
   func giveWay(isErasing: Bool) {
-    if !isErasing, !areFilesNeeded.withLock({ $0 }), let lineage = reader.withLock({ $0 })?.lineage,
-      lineage.givesWay
-    {
+    if !isErasing, let lineage = reader.withLock({ $0 })?.lineage, lineage.givesWay {
       // Before they are: an erasure that begins now must know.
       for healing in healings.withLock({ $0.compactMap(\.healing) }) { healing.noteFilesGone() }
       lineage.giveWay()

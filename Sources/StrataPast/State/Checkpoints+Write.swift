@@ -16,7 +16,6 @@ extension Checkpoints {
   func write(
     _ tables: TableSet, _ erasures: SegmentErasures
   ) throws(StoreError) -> Written? {
-    let build = fingerprint.build
     state.wait { state in
       if state.isWriting { return false }
       state.isWriting = true
@@ -37,11 +36,11 @@ extension Checkpoints {
       let present = (try? files.pageFiles()) ?? []
       return files.slots().first == known.slot && present.isSuperset(of: known.files)
     }
-    guard tables.sequence >= log.mark.logBegin, isThere != true || needsSave(tables, build, known) else {
+    guard tables.sequence >= log.mark.logBegin, isThere != true || needsSave(tables, known) else {
       return nil
     }
     do throws(StoreError) {
-      let written = try writing { () throws(StoreError) in try write(tables, erasures, build, &known) }
+      let written = try writing { () throws(StoreError) in try write(tables, erasures, &known) }
       (known.failure, known.lastFailure) = (nil, nil)
       known.gaveWay = false
       known.isWriting = true
@@ -64,8 +63,7 @@ extension Checkpoints {
     !Self.keptViews(of: tables).isSubset(of: known.savedViews)
   }
 
-  private func needsSave(_ tables: TableSet, _ build: UInt64, _ known: State) -> Bool {
-    if let slot = known.slot, slot.build != build { return true }
+  private func needsSave(_ tables: TableSet, _ known: State) -> Bool {
     guard let saved = known.saved, saved >= tables.sequence else { return true }
     if saved == tables.sequence, !faults.files.isDisjoint(with: known.files) { return true }
     return saved == tables.sequence && lacksView(of: tables, known)
@@ -88,14 +86,14 @@ extension Checkpoints {
   }
 
   private func write(
-    _ tables: TableSet, _ erasures: SegmentErasures, _ build: UInt64, _ known: inout State
+    _ tables: TableSet, _ erasures: SegmentErasures, _ known: inout State
   ) throws(StoreError) -> Written {
     guard let chain = tables.chain else {
       throw .invalid(what: "a state inside a block cannot be saved")
     }
     let removalCount = log.derivedSpace?.removalCount ?? 0
     try checkMayWrite()
-    let files = try filesToWrite(known.folder)
+    let files = try filesToWrite()
     // Open before the check: an erasure after it takes the names of everything that is written from here on.
     let stateFile = try files.openState()
     defer { stateFile.close() }
@@ -143,7 +141,7 @@ extension Checkpoints {
       reader = openFiles(entries.pageFiles, in: files, isOwn: isOwn)
       try checkMayWrite()
       let slot = StateSlot(
-        storeID: log.storeID, name: name.hash, fingerprint: fingerprint.code, build: build,
+        storeID: log.storeID, name: name.hash, fingerprint: fingerprint.code, build: fingerprint.build,
         sequence: tables.sequence, chain: chain, appends: tables.appendCount, time: tables.time,
         erasures: erasures.hash(through: tables.sequence),
         root: root.root)

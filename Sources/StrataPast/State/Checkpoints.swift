@@ -19,8 +19,6 @@ final class Checkpoints: Sendable {
     var erasures: SegmentErasures
     /// The head of the log before the state was read: the notes of erasures up to there do not concern the state.
     var head: UInt64
-    /// The build of the program that made the tables, if it is not this one.
-    var otherBuild: UInt64?
   }
 
   /// What a checkpoint wrote.
@@ -85,8 +83,6 @@ final class Checkpoints: Sendable {
   private let faultsFound: Lock<StateFaults>
   /// The files of the newest state that was read or written.
   let reader = Lock<StateReader?>(nil)
-  /// Whether the tables are of another build, so that the log may not make the same pages again.
-  let areFilesNeeded = Lock(false)
   let cache: PageCache
   /// What makes pages again of the states that somebody holds.
   let healings = Lock<[LiveHealing]>([])
@@ -96,7 +92,7 @@ final class Checkpoints: Sendable {
   /// - Parameter cache: keeps the leaves that are read; nil for one of its own.
   init?(_ log: Log, _ folding: Folding, _ cache: PageCache? = nil) {
     guard log.options.savesStates, let name = StateName(folding),
-      let fingerprint = StateFingerprint(folding)
+      let fingerprint = StateFingerprint(folding, log.options)
     else { return nil }
     self.log = log
     self.folding = folding
@@ -131,8 +127,6 @@ final class Checkpoints: Sendable {
     }
   }
 
-  /// Whether the newest state on disk is of another build of the program.
-  var isSavedByOther: Bool { state.withLock { $0.slot.map { $0.build != fingerprint.build } ?? false } }
   /// Why the last checkpoint could not be written.
   var failure: StoreError? { state.withLock { $0.failure } }
   /// The pages that could not be read.
@@ -156,11 +150,8 @@ final class Checkpoints: Sendable {
 extension Checkpoints {
   /// The newest state that is valid and holds nothing after a sequence; nil if there is none. O(tables): other pages than
   /// roots are read later. Blocks.
-  ///
-  /// - Parameter isOfAnyBuild: whether a state that another build of the program saved will do.
-  func restore(through last: UInt64 = .max, isOfAnyBuild: Bool = false) -> Restored? {
+  func restore(through last: UInt64 = .max) -> Restored? {
     var before: (slots: [StateSlot], head: UInt64)?
-    let ownBuild = fingerprint.build
     // A writer beside this reader may replace the files of both slots while they are read.
     for _ in 0..<5 {
       // It may also have saved a state after this reader last looked at its log.
@@ -168,20 +159,13 @@ extension Checkpoints {
       let head = log.mark.sequence
       guard let erasures = try? log.erasures() else { return nil }
       var found: [(files: StateFiles, slot: StateSlot)] = []
-      for files in folders() { found += files.slots().map { (files, $0) } }
+      for files in folders { found += files.slots().map { (files, $0) } }
       let slots = found.map(\.slot)
       if let before, before == (slots, head) { return nil }
-      found.sort { a, b in
-        if (a.slot.build == ownBuild) != (b.slot.build == ownBuild) { return a.slot.build == ownBuild }
-        return (a.slot.sequence, a.slot.generation) > (b.slot.sequence, b.slot.generation)
-      }
+      found.sort { ($0.slot.sequence, $0.slot.generation) > ($1.slot.sequence, $1.slot.generation) }
       for (files, slot) in found where slot.sequence <= last {
-        let isOther = slot.build != ownBuild
-        guard !isOther || isOfAnyBuild else { continue }
         if let tables = tables(of: slot, in: files, erasures) {
-          areFilesNeeded.withLock { $0 = isOther }
-          return Restored(
-            tables: tables, erasures: erasures, head: head, otherBuild: isOther ? slot.build : nil)
+          return Restored(tables: tables, erasures: erasures, head: head)
         }
       }
       before = (slots, head)
@@ -189,7 +173,7 @@ extension Checkpoints {
     return nil
   }
 
-  /// The newest valid state of this build that holds nothing after a sequence. What would be needed to write another one is
+  /// The newest valid state that holds nothing after a sequence. What would be needed to write another one is
   /// forgotten, so that pages that the caller replaces are freed.
   func restoreBeside(through last: UInt64) -> Restored? {
     defer {
@@ -204,8 +188,7 @@ extension Checkpoints {
     of slot: StateSlot, in files: StateFiles, _ erasures: SegmentErasures
   ) -> TableSet? {
     let mark = log.mark
-    guard slot.storeID == log.storeID, slot.name == name.hash, slot.fingerprint == fingerprint.code,
-      slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
+    guard slot.storeID == log.storeID, slot.name == name.hash, fingerprint.isOf(slot), slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
       slot.erasures == erasures.hash(through: slot.sequence),
       (try? log.chain(after: slot.sequence)) == slot.chain
     else { return nil }

@@ -3,15 +3,13 @@
 internal import StrataBase
 internal import StrataLog
 
-/// A folder beside that of the store's writer, `derived/state/NAME-VERSION~NUMBER/`, which one process at a time writes
-/// to: the one that holds the lock on its LOCK.
+/// A folder beside that of the store's writer, `derived/state/NAME-VERSION~/`, which one process at a time writes to: the
+/// one that holds the lock on its LOCK. Others that only read begin with what it saved, and save nothing themselves.
 ///
 /// No other process is asked. An erasure and a full disk remove the files of every folder, and what is written to them
 /// from then on has no name: a file gets its first byte only after the erasures in the log were looked at, and that is
 /// after it has got its name.
 struct StateHome: Sendable {
-  /// The most processes that save states of one projection at the same time.
-  static let countMax = 16
   /// A process that only reads leaves this much room on the disk, in bytes: it cannot make room for an append.
   static let roomMin: UInt64 = 64 << 20
 
@@ -52,12 +50,8 @@ extension Log {
 }
 
 extension Checkpoints {
-  /// The folders in which there may be a state of this name: the writer's, and those of readers.
-  func folders() -> [StateFiles] {
-    let names = (try? files.fileSystem.contents(ofDirectory: log.layout.states)) ?? []
-    return [files]
-      + names.filter { name.readerNumber(ofFolder: $0) != nil }.map { StateFiles(log, folder: $0) }
-  }
+  /// The folders in which there may be a state of this name: the writer's, and that of readers.
+  var folders: [StateFiles] { [files, StateFiles(log, folder: name.readerFolder)] }
 
   /// The folder that this process may write to, if it is the one of a path.
   func home(at folder: String) -> StateFiles? {
@@ -65,27 +59,21 @@ extension Checkpoints {
     return home?.folder == folder ? home : nil
   }
 
-  /// The folder to write to. That of a reader is taken when it is first needed, and kept.
-  ///
-  /// - Parameter last: the folder of the state that was read or written last. It is taken if nobody else has it, since
-  ///   then only what changed need be written.
-  func filesToWrite(_ last: String) throws(StoreError) -> StateFiles {
+  /// The folder to write to. That of readers is taken when it is first needed, and kept.
+  func filesToWrite() throws(StoreError) -> StateFiles {
     guard log.isReadOnly else {
       try files.createFolder()
       return files
     }
     if let home = home.withLock({ $0 }), (try? home.lock.isStillAtItsPath()) == true { return home.files }
-    let all = (1...StateHome.countMax).map { StateFiles(log, folder: name.folder(ofReader: $0)) }
-    for files in all.filter({ $0.folder == last }) + all.filter({ $0.folder != last }) {
-      guard let new = try StateHome(files) else { continue }
-      home.withLock { $0 = new }
-      return files
+    guard let new = try StateHome(StateFiles(log, folder: name.readerFolder)) else {
+      throw .invalid(what: "another process that only reads saves the states of \(name.name)")
     }
-    throw .invalid(
-      what: "\(StateHome.countMax) processes that only read save states of \(name.name) already")
+    home.withLock { $0 = new }
+    return new.files
   }
 
-  /// Leaves a reader's folder to the next one. Waits for a write of this object to end. Blocks.
+  /// Leaves the readers' folder to the next one. Waits for a write of this object to end. Blocks.
   func leaveHome() {
     guard log.isReadOnly else { return }
     state.wait(until: { !$0.isWriting })
@@ -114,8 +102,7 @@ extension Checkpoints {
   func isSavedByWriter(_ known: inout State) -> Bool {
     guard log.isReadOnly,
       let slot = files.slots().first(where: {
-        $0.storeID == log.storeID && $0.name == name.hash && $0.fingerprint == fingerprint.code
-          && $0.build == fingerprint.build
+        $0.storeID == log.storeID && $0.name == name.hash && fingerprint.isOf($0)
       }), slot.sequence > known.saved ?? 0
     else { return false }
     known.saved = slot.sequence
@@ -132,10 +119,7 @@ extension Checkpoints {
       guard home(at: left.folder) == nil else { continue }
       try? left.unlessLocked { () throws(StoreError) in
         // One that is further than this one is of use to the next reader.
-        if name.readerNumber(ofFolder: folder) != nil, let slot = left.slots().first, slot.sequence > sequence
-        {
-          return
-        }
+        if folder == name.readerFolder, let slot = left.slots().first, slot.sequence > sequence { return }
         try checkMayWrite()
         try log.layout.removeState(folder, left.fileSystem)
       }

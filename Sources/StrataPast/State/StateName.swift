@@ -13,7 +13,7 @@ struct StateName: Sendable, Hashable {
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
   private static let touchesSuffix = "-touches"
-  private static let readerMark: Character = "~"
+  private static let readerMark = "~"
 
   init(name: String, version: Int, recordsTouches: Bool) {
     self.name = name
@@ -53,21 +53,13 @@ struct StateName: Sendable, Hashable {
     return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
   }
 
-  /// The name of a folder for what processes save that only read. Each has a number that no other uses at the time.
-  func folder(ofReader number: Int) -> String { "\(folder)\(Self.readerMark)\(number)" }
-
-  /// The number of such a folder of this state; nil for any other folder.
-  func readerNumber(ofFolder other: String) -> Int? {
-    guard let mark = other.lastIndex(of: Self.readerMark), let number = Int(other[mark...].dropFirst()),
-      number > 0, folder(ofReader: number) == other
-    else { return nil }
-    return number
-  }
+  /// The name of the folder for what processes save that only read.
+  var readerFolder: String { folder + Self.readerMark }
 
   /// Whether a folder is one of readers, of this version of the projection or a lower one.
   func isReaderFolder(_ other: String) -> Bool {
-    guard let mark = other.lastIndex(of: Self.readerMark) else { return false }
-    return readerNumber(ofFolder: other) != nil || isAbove(folder: String(other[..<mark]))
+    other == readerFolder
+      || other.hasSuffix(Self.readerMark) && isAbove(folder: String(other.dropLast(Self.readerMark.count)))
   }
 
   /// Whether a folder is that of a lower version of the same projection, whether or not it records touches.
@@ -101,31 +93,40 @@ extension Folding {
 }
 
 /// What decides the result of a fold besides the events: Strata's own code and, for a projection of the application,
-/// its type and the build of the program.
+/// its type. What is saved of another one is folded again.
+///
+/// The version that a projection declares is trusted: a state that another build saved under it is used, as event stores
+/// do that keep a position with a projection's name. To compare it with the log would cost each deployment a fold of the
+/// whole store, with both tables in memory and nothing saved meanwhile, so that a mistake of the author shows;
+/// `EventStore.verifyTables(of:)` shows it once, when the author asks.
 struct StateFingerprint {
-  /// Strata's code and the projection's type. A state of another one is folded again.
+  /// Strata's code and the projection's type.
   let code: UInt64
-  /// The build of the program; 0 for a fold that runs none of its code. A state of another one is used until it was
-  /// folded again.
+  /// The one build of the program that may use what it saved; 0 if any may. While a program is being developed its author
+  /// expects to see what the code makes now, and the name of a private or local type is the same in one build only.
   let build: UInt64
 
   /// Raised whenever Strata's fold of the same events gives other tables than before.
   private static let foldNumber = 2
 
-  /// Nil if nothing says which build of the program this is.
-  init?(_ folding: Folding) {
+  /// Nil if the build decides, and nothing says which one this is.
+  init?(_ folding: Folding, _ options: StoreOptions) {
     var text = "fold \(Self.foldNumber)"
     var build: UInt64 = 0
     if case .own(let projection) = folding.withoutTouches {
       let type = Swift.type(of: projection)
-      // Without an identity of the program nothing says whether its code is the same.
-      guard let identity = ProgramImage.identity(of: type) else { return nil }
       text += " of \(ProgramImage.name(of: type))"
       // Tables of a fold that goes on after a failure are none of one that halts at it.
       if type.onFailure == .halt { text += " halting" }
-      build = XXH64.of(Array(identity.utf8))
+      if !options.usesStatesOfOtherBuilds || !ProgramImage.hasLastingName(type) {
+        guard let identity = ProgramImage.identity(of: type) else { return nil }
+        build = XXH64.of(Array(identity.utf8))
+      }
     }
     code = XXH64.of(Array(text.utf8))
     self.build = build
   }
+
+  /// Whether a state is of the same code.
+  func isOf(_ slot: StateSlot) -> Bool { slot.fingerprint == code && slot.build == build }
 }

@@ -45,7 +45,7 @@ struct StateSlot: Equatable {
   var name: UInt64
   /// What decides the result of the fold besides the log: see `StateFingerprint`.
   var fingerprint: UInt64
-  /// The build of the program whose code made the tables; 0 if that decides nothing.
+  /// The build of the program that alone may use the state; 0 if any may: see `StateFingerprint`.
   var build: UInt64 = 0
   /// The last event that is folded in, the chain after it, and the number of appends up to it.
   var sequence: UInt64

@@ -259,7 +259,6 @@ package final class Fold {
     for table in state.tables where meter == nil {
       for view in table.views { fold.addView(view.definition, of: table.name) }
     }
-    fold.state.generation = state.generation
     state = fold.state
     building = nil
     kept.removeAll()

@@ -13,8 +13,14 @@ public import StrataEvents
 public protocol Projection: Sendable {
   /// The projection's name in the store. Name and version together identify the function.
   static var name: String { get }
-  /// The version of `apply`. Raise it whenever `apply` changes its meaning: a state of the same version that an earlier
-  /// build of the program saved is shown until the log has been folded again and compared.
+  /// The version of `apply` and of the rows. Raise it whenever `apply` makes other rows of the same events, or a row's type
+  /// no longer decodes what it made before: the tables are then folded again from the log, and those of lower versions are
+  /// removed.
+  ///
+  /// The version is trusted. A release build uses the states and histories that an earlier build saved under the same
+  /// version, so a start after an update of the program is quick; with a version that should have been raised it shows the
+  /// old rows, and what it folds onto them. `EventStore.verifyTables(of:)` folds the log again and compares. A debug build
+  /// uses only what it saved itself.
   static var version: Int { get }
   /// What happens to an event that `apply` cannot apply; `record` by default.
   static var onFailure: ProjectionFailurePolicy { get }

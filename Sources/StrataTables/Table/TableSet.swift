@@ -13,8 +13,6 @@ package struct TableSet: Sendable {
   package var chain: UInt64?
   /// The number of appends that are folded in.
   package var appendCount: UInt64 = 0
-  /// How often tables of another build of the program gave way to those of this one: see `Projector+Confirm.swift`.
-  package var generation: UInt32 = 0
   /// Whether a write of an equal document raises its row's revision.
   package let recordsTouches: Bool
   /// The tables in the order in which they were first written to, then those that only a request named.
@@ -44,13 +42,6 @@ package struct TableSet: Sendable {
     self.tables = tables
     self.failures = failures
     noteIndices(of: 0..<tables.count)
-  }
-
-  /// The same state, if the code of this build made it that has replaced tables a number of times.
-  package func madeAgain(_ generation: UInt32) -> TableSet {
-    var set = self
-    set.generation = generation
-    return set
   }
 
   /// Lends each tree whose leaves may move to a file, with its table.

@@ -174,7 +174,7 @@ extension SlowViewTests {
     #expect(try store.checkpointBlocking().map(\.sequence) == [head])
     #expect(!isInFold(lease, projector) && isInFold(prompt, projector))
     // It goes on although nobody waits, so that it is saved too.
-    while projector.state.withLock({ $0.followers.values.contains { ($0.built?.sequence ?? 0) < head } }) {
+    while projector.state.withLock({ $0.followers.values.contains { ($0.built ?? 0) < head } }) {
       await Task.yield()
     }
     takes.withLock { $0 = false }
