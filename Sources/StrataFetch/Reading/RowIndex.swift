@@ -75,20 +75,10 @@ extension RowSource {
       (row) throws(RowProblem) in try DocumentRow(row)
     }
     let request = fields.reduce(ListRequest(DocumentRow.self)) { $0.sorted(byField: $1) }
-      .kept(as: RowIndex.keptName(name))
+      .kept(as: KeptIndex.keptName(name))
     let definition = try request.compiled(decode: rows.decode).definition
     // The view is the one of its name from now on, before it is built.
     withExtendedLifetime(rows.projector.lease(definition, of: rows.name)) {}
     return RowIndex(name, fields, rows, request)
-  }
-}
-
-extension RowIndex {
-  /// The name of the view of an index, which is the name of no list that somebody keeps by accident.
-  static func keptName(_ name: String) -> String { "index: \(name)" }
-
-  /// The name of the index that a view is.
-  static func name(ofKept name: String) -> String {
-    name.hasPrefix("index: ") ? String(name.dropFirst(7)) : name
   }
 }

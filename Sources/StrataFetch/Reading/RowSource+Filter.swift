@@ -121,7 +121,7 @@ extension RowTable {
     try await ListError.wrapping {
       guard point != .head else {
         let set = try await state(at: .head)
-        return body(RowQuery(filter, in: set, name, isCount: isCount))
+        return body(RowQuery(filter, in: set[name], isCount: isCount))
       }
       let found = await store.machine.reads.result { () throws(StoreError) in
         try store.sequenceBlocking(of: point)
@@ -133,7 +133,7 @@ extension RowTable {
         .max { $0.keyFields.count < $1.keyFields.count }
       return try await store.withStates(
         at: [.sequence(sequence)], folding, view: index.map { (name, $0) }, findsChains: false
-      ) { [name] sets in body(RowQuery(filter, in: sets[0], name, isCount: isCount)) }
+      ) { [name] sets in body(RowQuery(filter, in: sets[0][name], isCount: isCount)) }
     }
   }
 

@@ -73,8 +73,26 @@ extension ListRequest {
       definition: ViewDefinition(
         identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
         declared: try checkedDeclaredKeys(), fields: namedFields, keyFields: needsItem ? [] : keyFields,
-        calls: calls, kept: try keptView(calls), place: place),
+        calls: calls, kept: try keptView(calls), candidates: candidates, place: place),
       window: window, isSectioned: section != nil)
+  }
+}
+
+extension ListRequest {
+  /// Finds by an index which rows the filters may take; nil if no filter can tell.
+  ///
+  /// A filter of the section needs the section, which a row may not have: such a row is reported whatever another filter
+  /// says of it.
+  private var candidates: ViewDefinition.Candidates? {
+    let known = filters.compactMap { filter in
+      if case .filter(let filter) = filter.condition { filter } else { nil }
+    }
+    guard !known.isEmpty, !filters.contains(where: \.readsSection) else { return nil }
+    return { table in
+      guard !table.indexes.isEmpty else { return nil }
+      return known.map { RowQuery($0, in: table) }
+        .min { $0.plan().rowsRead < $1.plan().rowsRead }?.candidates
+    }
   }
 }
 

@@ -1,12 +1,7 @@
-// The indexes over a table's rows: which there are, now and in the history.
+// The indexes over a table's rows that the history has.
 
 internal import StrataEvents
 package import StrataTables
-
-extension Table {
-  /// The views over all rows in the order of some of their fields.
-  package var indexes: [View] { views.filter { !$0.definition.keyFields.isEmpty } }
-}
 
 extension RowTable {
   /// The indexes over the rows that the history answers from at an event, so that none of them is built.

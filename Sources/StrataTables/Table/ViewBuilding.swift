@@ -37,6 +37,8 @@ package final class ViewBuilding: @unchecked Sendable {
   package let definition: ViewDefinition
   /// The rows that the view is of.
   package let rows: Tree
+  /// Those of them that it may show or report.
+  private let candidates: Tree
   private let parallel: Parallel
   private let partCount: Int
   private let parts: Lock<Parts>
@@ -52,15 +54,16 @@ package final class ViewBuilding: @unchecked Sendable {
   package init(_ definition: ViewDefinition, of table: Table, on parallel: Parallel, partCount: Int? = nil) {
     self.definition = definition
     rows = table.rows
+    candidates = definition.candidates?(table).map { table.rows(withIDs: $0) } ?? table.rows
     self.parallel = parallel
-    let fewest = table.count < Self.parallelCountMin ? 1 : parallel.threadCountMax
-    self.partCount = partCount ?? max(fewest, (table.count + Self.partSize / 2) / Self.partSize)
+    let fewest = candidates.count < Self.parallelCountMin ? 1 : parallel.threadCountMax
+    self.partCount = partCount ?? max(fewest, (candidates.count + Self.partSize / 2) / Self.partSize)
     parts = Lock(Parts(placed: Array(repeating: nil, count: self.partCount)))
   }
 
   /// How many of the rows are done. Each row is one half done when its key is made. May be read by any thread.
   package var progress: (done: Int, of: Int) {
-    (doneCount.load(ordering: .relaxed) / 2, rows.count)
+    (doneCount.load(ordering: .relaxed) / 2, candidates.count)
   }
 
   /// Goes on for a slice, and for at least a step. Returns the view once it is complete, and nil before that.
@@ -91,9 +94,9 @@ package final class ViewBuilding: @unchecked Sendable {
       return parts.next
     }
     guard let number else { return false }
-    let count = rows.count
+    let count = candidates.count
     let range = count * number / partCount..<count * (number + 1) / partCount
-    let placed = PlacedRows(rows, range, definition)
+    let placed = PlacedRows(candidates, range, definition)
     parts.withLock { $0.placed[number] = placed }
     doneCount.add(range.count, ordering: .relaxed)
     return true

@@ -117,6 +117,12 @@ package final class ViewDefinition: Sendable {
   /// The document fields whose values, first to last, are the keys of all rows that make one; empty for a view with
   /// sections, with filters or with other orders. Such a view is an index.
   package let keyFields: [FieldPath]
+  /// The ids of all rows that the view may show or report, ascending; nil if those are no fewer than all rows, as far as is
+  /// known.
+  package typealias Candidates = @Sendable (Table) -> [[UInt8]]?
+
+  /// Finds the rows that a view is built of. Rows that are left out are those that `place` returns nil for.
+  package let candidates: Candidates?
   package let place: Place
   /// How the view is saved with its table; nil for a view that is built by each process.
   package let kept: KeptView?
@@ -149,7 +155,7 @@ package final class ViewDefinition: Sendable {
   package init(
     identity: ViewIdentity, sectionOrder: SectionOrder, areNilsLast: Bool = false, declared: [[UInt8]] = [],
     fields: [FieldPath] = [], keyFields: [FieldPath] = [], calls: ProgramCalls = .filters,
-    kept: KeptView? = nil, place: @escaping Place
+    kept: KeptView? = nil, candidates: Candidates? = nil, place: @escaping Place
   ) {
     self.kept = kept
     self.identity = identity
@@ -157,6 +163,7 @@ package final class ViewDefinition: Sendable {
     self.areNilsLast = areNilsLast
     self.fields = fields
     self.keyFields = keyFields
+    self.candidates = candidates
     self.place = place
     self.calls = calls
     var isOrderedByKey = false

@@ -113,6 +113,33 @@ internal import Testing
     try pair.scanned.closeBlocking()
   }
 
+  @Test(arguments: 0..<6)
+  func `a list with a filter is the same, whether it is built by an index or from all rows`(number: Int)
+    async throws
+  {
+    var pair = try Pair(seed: SeededGenerator.testSeed() &+ UInt64(number) &* 104_729, history: false)
+    try pair.append(400)
+    let (rows, all) = (pair.indexed.documents("t"), pair.scanned.documents("t"))
+    try await rows.index("by a", on: FieldPath(names: ["a"])).ready()
+    var limited = 0
+    for _ in 0..<40 {
+      let filter = pair.filter()
+      let request = ListRequest(DocumentRow.self).filtered(by: filter).sorted(byField: FieldPath(names: ["b"]))
+      let shown = FetchController(request, from: rows)
+      let expected = FetchController(request, from: all)
+      let (list, model) = (try await shown.performFetch(), try await expected.performFetch())
+      #expect(list.itemIdentifiers == model.itemIdentifiers, "\(filter)")
+      #expect(list.problems == model.problems && list.numberOfProblems == model.numberOfProblems, "\(filter)")
+      if try await rows.explain(where: filter).index != nil { limited += 1 }
+      try pair.append(3)
+      let (next, nextModel) = (try await shown.performFetch(), try await expected.performFetch())
+      #expect(next.itemIdentifiers == nextModel.itemIdentifiers, "\(filter)")
+    }
+    #expect(limited > 4, "\(limited) of 40")
+    try pair.indexed.closeBlocking()
+    try pair.scanned.closeBlocking()
+  }
+
   private struct Ticket: Codable, Identifiable, Sendable {
     var id: Int
     var product: String

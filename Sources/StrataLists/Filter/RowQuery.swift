@@ -2,8 +2,6 @@
 
 internal import StrataBase
 internal import StrataDocuments
-internal import StrataLists
-internal import StrataPast
 public import StrataTables
 
 /// How a question about rows is answered.
@@ -28,8 +26,8 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 /// A filter over the rows of a state, with the index that limits them most.
-struct RowQuery {
-  let table: Table
+package struct RowQuery {
+  package let table: Table
   private let compiled: CompiledFilter
   private let indexed: Indexed?
 
@@ -49,8 +47,8 @@ struct RowQuery {
   /// - Parameter isCount: whether only the number of rows is asked for, which an index may have without them.
   ///
   /// O(indexes × ranges × log n).
-  init(_ filter: RowFilter, in set: TableSet, _ name: String, isCount: Bool = false) {
-    table = set[name]
+  package init(_ filter: RowFilter, in table: Table, isCount: Bool = false) {
+    self.table = table
     compiled = filter.compiled()
     let best = table.indexes.compactMap { Self.indexed($0, filter) }
       .min { $0.candidateCount < $1.candidateCount }
@@ -76,17 +74,17 @@ struct RowQuery {
     indexed.plan.isExact && indexed.view.problems.count == 0
   }
 
-  func plan(isCount: Bool = false) -> QueryPlan {
+  package func plan(isCount: Bool = false) -> QueryPlan {
     guard let indexed else { return QueryPlan(rowsRead: table.count, rowCount: table.count) }
     let definition = indexed.view.definition
     return QueryPlan(
-      index: RowIndex.name(ofKept: definition.kept?.name ?? ""),
+      index: KeptIndex.name(of: definition),
       fields: Array(definition.keyFields.prefix(indexed.plan.fieldCount)),
       rowsRead: isCount && Self.isExact(indexed) ? 0 : indexed.candidateCount, rowCount: table.count)
   }
 
   /// Lends the rows that pass, ascending by the bytes of their ids.
-  func forEachRow<Failure: Error>(_ body: (RowView) throws(Failure) -> Void) throws(Failure) {
+  package func forEachRow<Failure: Error>(_ body: (RowView) throws(Failure) -> Void) throws(Failure) {
     guard let indexed else {
       return try table.forEachRow { (row) throws(Failure) in
         if compiled.matches(row, section: { .null }) { try body(row) }
@@ -104,7 +102,7 @@ struct RowQuery {
   }
 
   /// The id of the first row that passes.
-  func firstID() -> [UInt8]? {
+  package func firstID() -> [UInt8]? {
     struct Found: Error { var id: [UInt8] }
     do throws(Found) {
       try forEachRow { (row) throws(Found) in throw Found(id: Array(row.id)) }
@@ -115,14 +113,16 @@ struct RowQuery {
   }
 
   /// The number of rows that pass. O(log n) if an index has exactly those.
-  func count() -> Int {
+  package func count() -> Int {
     if let indexed, Self.isExact(indexed) { return indexed.itemCount }
     var count = 0
     forEachRow { _ in count += 1 }
     return count
   }
 
-  /// The ids of the rows to look at, ascending and each once.
+  /// The ids of the rows that may pass, ascending and each once; nil if those are no fewer than all rows, as far as is known.
+  package var candidates: [[UInt8]]? { indexed.map(Self.candidates) }
+
   private static func candidates(_ indexed: Indexed) -> [[UInt8]] {
     var ids: [[UInt8]] = []
     ids.reserveCapacity(indexed.candidateCount)
@@ -133,5 +133,19 @@ struct RowQuery {
     problems.forEach(in: 0..<problems.count) { id, _ in ids.append(Array(id)) }
     ids.sort { a, b in a.withUnsafeBytes { a in b.withUnsafeBytes { b in a.order(b) < 0 } } }
     return ids.indices.filter { $0 == 0 || ids[$0 - 1] != ids[$0] }.map { ids[$0] }
+  }
+}
+
+/// Indexes among the kept lists of a table.
+package enum KeptIndex {
+  private static let prefix = "index: "
+
+  /// The name that an index is kept under, which is that of no list that somebody keeps by accident.
+  package static func keptName(_ name: String) -> String { prefix + name }
+
+  /// The name of an index, or of a list that is used as one.
+  package static func name(of definition: ViewDefinition) -> String {
+    let name = definition.kept?.name ?? ""
+    return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
   }
 }
