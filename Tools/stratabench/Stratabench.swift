@@ -9,6 +9,8 @@ enum Program {
     // A workload runs this program again for what is measured of a whole process.
     if arguments.first == StateProbe.configuration.commandName {
       await StateProbe.main(Array(arguments.dropFirst()))
+    } else if arguments.first == PeerLane.configuration.commandName {
+      await PeerLane.main(Array(arguments.dropFirst()))
     } else {
       await Stratabench.main(arguments)
     }
