@@ -217,7 +217,7 @@ let package = Package(
       ],
       path: "Tools/stratabench",
       // A package of its own, for what is measured beside another library.
-      exclude: ["GRDB", "MEASURED.md"],
+      exclude: ["Peers", "MEASURED.md"],
       swiftSettings: houseRules
     ),
     // A slow model of what is tested. It is optimised, as the tests of lists are not.

@@ -1,14 +1,29 @@
 // The `stratabench` command: named workloads, each compared with its raw limit in the same run.
 
 internal import ArgumentParser
+internal import Dispatch
+internal import Foundation
 
 @main
 enum Program {
-  static func main() async {
+  static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
-    // A workload runs this program again for what is measured of a whole process.
-    if arguments.first == StateProbe.configuration.commandName {
-      await StateProbe.main(Array(arguments.dropFirst()))
+    // On the first thread from its beginning to its end: callgrind cannot follow one that ends before the process.
+    if arguments.first == KernelCommand.configuration.commandName {
+      return KernelCommand.main(Array(arguments.dropFirst()))
+    }
+    Task {
+      await run(arguments)
+      exit(0)
+    }
+    dispatchMain()
+  }
+
+  private static func run(_ arguments: [String]) async {
+    // What runs in a process of its own: for a workload, for Tools/bench, and for Tools/support/counts.
+    let own: [any AsyncParsableCommand.Type] = [StateProbe.self, PeerLane.self, CountedWork.self]
+    if let command = own.first(where: { $0.configuration.commandName == arguments.first }) {
+      await command.main(Array(arguments.dropFirst()))
     } else {
       await Stratabench.main(arguments)
     }

@@ -23,6 +23,12 @@ struct Corpus: Sendable {
     lines = try path.map { try Self.read($0) } ?? Self.generate(65_533)
   }
 
+  init(lines: [Line], count: Int) {
+    self.lines = lines
+    self.count = count
+    isFromFile = true
+  }
+
   var payloadBytes: Int {
     let whole = count / lines.count
     let sum = lines.reduce(0) { $0 + $1.payload.count }

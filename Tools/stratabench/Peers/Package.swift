@@ -24,6 +24,10 @@ let package = Package(
     .executableTarget(name: "SavedLists", dependencies: libraries, swiftSettings: houseRules),
     // Lists at points of the past. Most of its files are links to those of `stratabench`, which asks Strata alone.
     .executableTarget(name: "PastLists", dependencies: libraries, swiftSettings: houseRules),
+    // Events in GRDB, for `Tools/bench`. Two of its files are links to those of `stratabench`.
+    .executableTarget(
+      name: "EventLanes", dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: houseRules),
   ],
   swiftLanguageModes: [.v6]
 )
