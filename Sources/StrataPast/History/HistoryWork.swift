@@ -309,6 +309,7 @@ final class HistoryWork: @unchecked Sendable {
       return try HistoryTail(recording, historian, after: runs)
     } catch {
       // The reader replays. The next step finds the same, and says so.
+      if case .otherKeys(let list) = error { historian.leaveOut(list) }
       reset()
       return nil
     }

@@ -33,12 +33,6 @@ final class RunMerge {
   /// next.
   private var makings: [KeyMaking]
   private var keyMerges: [KeyMerge]
-  /// Whether keys are made by the program's code: what was made for later events may not fit them.
-  let makesKeysOfProgram: Bool
-  /// Whether the new run lacks keys of one of the owners so far.
-  private(set) var lacksKeys: Bool
-  /// The owners of which the program's code made other keys than those before the run.
-  private(set) var contradicted: [KeyOwner] = []
   /// What the rows were at the begin.
   private let before: RunRows?
   private let tables: [RunTable]
@@ -77,13 +71,11 @@ final class RunMerge {
     let kept = Self.kept(below + merged, asked: owners).filter { known in
       // Keys of the program's code count only with all of those that they go on with.
       guard let owner = owners.first(where: { $0.number == known.number }) else { return true }
-      return isBase || !owner.isMadeByProgram
-        || set.runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) }
+      return isBase || set.haveKeys(of: owner, before: range.lowerBound)
     }
-    let lacking = owners.filter { owner in !kept.contains { $0.number == owner.number } }
-    let made = lacking.filter { set.mayMake(keysOf: $0, for: range, isBase: isBase) }
-    lacksKeys = made.count < lacking.count
-    makesKeysOfProgram = made.contains { $0.isMadeByProgram }
+    let made = owners.filter { owner in
+      !kept.contains { $0.number == owner.number } && set.mayMake(keysOf: owner, for: range, isBase: isBase)
+    }
     makings = made.reversed().map { owner in
       KeyMaking(
         owner, begin: first.begin, isBase: isBase, after: set.runs(before: range.lowerBound),
@@ -212,22 +204,21 @@ final class RunMerge {
   /// Writes some keys after all rows. Returns false once there are none left.
   private func mergeKeys() throws(RunFailure) -> Bool {
     if let making = makings.last {
-      if end(try making.write(Self.stepCount, to: output, limits)) { makings.removeLast() }
-      if making.isContradicted { contradicted.append(making.owner) }
+      if let keys = try making.write(Self.stepCount, to: output, limits) {
+        writer.add(keys)
+        makings.removeLast()
+      }
       return true
     }
     guard let merge = keyMerges.last else { return false }
-    if end(try merge.goOn(Self.stepCount)) { keyMerges.removeLast() }
-    return true
-  }
-
-  /// Returns whether nothing more is written of the keys of an owner.
-  private func end(_ progress: KeyProgress) -> Bool {
-    switch progress {
-    case .paused: return false
-    case .done(let keys): writer.add(keys)
-    case .contradicted: lacksKeys = true
+    do throws(RunFailure) {
+      guard let keys = try merge.step(Self.stepCount) else { return true }
+      writer.add(keys)
+    } catch {
+      // The new run has none of that list until they are made of its rows.
+      guard case .otherKeys = error else { throw error }
     }
+    keyMerges.removeLast()
     return true
   }
 
@@ -270,10 +261,14 @@ final class RunMerge {
   }
 }
 
-/// Why runs could not be written: a run that was read is damaged, or the disk refused.
+/// Why runs could not be written.
 enum RunFailure: Error {
+  /// A run that was read is damaged.
   case damage(StatePage.Damage)
+  /// The disk refused, or the log.
   case store(StoreError)
+  /// The program's code made other keys of the same rows than before: see `KeysBefore`.
+  case otherKeys(KeyOwner)
 
   /// A file that the system refuses to open is not damaged: the work goes on later.
   init(_ damage: StatePage.Damage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }

@@ -238,7 +238,6 @@ internal import Testing
     options.runLimits.laggingCount = 1
     options.runLimits.cacheSize = 0
     options.runLimits.openFileCountMax = 1
-    options.runLimits.keepsKeys = false
     let folding = StateStore.documents
     let writer = try StateStore.open(disk, options: options)
     var events = StateEvents(seed: 3)
@@ -293,7 +292,6 @@ internal import Testing
     options.runLimits.baseChangeCountMin = .max
     options.runLimits.cacheSize = 0
     options.runLimits.openFileCountMax = 4
-    options.runLimits.keepsKeys = false
     return options
   }
 
@@ -416,7 +414,6 @@ internal import Testing
     var options = StateStore.options()
     options.history = .all
     options.runLimits.pageLength = 300
-    options.runLimits.keepsKeys = false
     let store = try StateStore.open(SimulatedDisk(), options: options)
     for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
     let historian = try #require(store.projector(StateStore.documents).historian)
