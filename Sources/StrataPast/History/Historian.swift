@@ -96,7 +96,9 @@ final class Historian: KeptHistory {
           what: """
             the code of the list \(list.definition.kept?.name ?? "") over \(list.table) made other keys of the same rows
             """,
-          next: "its past is built from the rows until the process starts again; let the code depend on the row alone")
+          next:
+            "its past is built from the rows until the process starts again; let the code depend on the row alone"
+        )
       }
   }
 
@@ -129,11 +131,11 @@ final class Historian: KeptHistory {
     }
     guard begins else { return }
     // Between two steps, the work does not keep the store alive.
-    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.goOn() ?? false }
+    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.resume() ?? false }
   }
 
   /// One step in the background. Returns whether there is more to do.
-  private func goOn() -> Bool {
+  private func resume() -> Bool {
     if runStep() { return true }
     endTurn()
     // The log may have grown meanwhile. After a failure the next append or read tries again.

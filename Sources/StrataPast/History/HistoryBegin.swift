@@ -48,7 +48,7 @@ final class HistoryBegin {
   var isOfSaved: Bool { saved != nil }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func goOn(_ slice: TimeSlice) throws(StatePage.Damage) -> Made? {
+  func resume(_ slice: TimeSlice) throws(StatePage.Damage) -> Made? {
     if let (fold, head, checkpoints) = saved {
       // What cannot be folded now is found by the fold of the historian.
       if let isDone = try? fold.run(through: last.end, slice) {
@@ -67,7 +67,7 @@ final class HistoryBegin {
         runs, at: last.end, recordsTouches: folding.recordsTouches, log.options.runLimits)
       self.rows = rows
     }
-    guard var tables = try rows.goOn(slice) else { return nil }
+    guard var tables = try rows.resume(slice) else { return nil }
     tables.chain = last.chain
     return Made(tables: tables, head: runs.head)
   }

@@ -153,8 +153,8 @@ extension HistoryWork {
     }
   }
 
-  func goOnMerging(_ historian: Historian, _ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
-    try write(historian) { () throws(RunFailure) in try merge?.merge.goOn(slice) }
+  func resumeMerging(_ historian: Historian, _ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
+    try write(historian) { () throws(RunFailure) in try merge?.merge.resume(slice) }
   }
 
   func endMerge(_ written: WrittenRun, _ historian: Historian) throws(RunFailure) {

@@ -165,7 +165,7 @@ final class KeyMaking {
       guard let kind = kinds.first else { return keys }
       do throws(StoreError) {
         if writer == nil { try begin(kind, output, limits) }
-        guard try gathered[Int(kind.rawValue)]?.next(&record, after: begin, parts) == true else {
+        guard try gathered[Int(kind.rawValue)]?.next(&record, after: begin) == true else {
           try end(kind)
           continue
         }

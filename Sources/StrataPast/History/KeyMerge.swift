@@ -15,9 +15,7 @@ final class KeyMerge {
   private let limits: RunLimits
   private var kinds: ArraySlice<KeyOwner.Kind>
   // One thread at a time uses it, so the checks of exclusive access are left out of what each key changes.
-  @exclusivity(unchecked) private var heads: [(cursor: KeyRecordCursor, isThere: Bool)] = []
-  /// The runs that have the current key, in order.
-  @exclusivity(unchecked) private var current: [Int] = []
+  @exclusivity(unchecked) private var heads: SortedMerge<KeyRecordCursor>?
   @exclusivity(unchecked) private var record = KeyRecord()
   @exclusivity(unchecked) private var writer: KeySetWriter?
   private var keys: OwnerKeys
@@ -56,49 +54,33 @@ final class KeyMerge {
   }
 
   private func begin(_ kind: KeyOwner.Kind) throws(StatePage.Damage) {
-    (heads, current) = ([], [])
+    var cursors: [KeyRecordCursor] = []
     for run in below + merged {
       guard let set = try run.keySet(kind, of: owner) else {
         throw StatePage.Damage("a run lacks the keys that it is merged for")
       }
-      var cursor = KeyRecordCursor(set)
-      let isThere = try cursor.next()
-      heads.append((cursor, isThere))
+      cursors.append(KeyRecordCursor(set))
     }
+    heads = try SortedMerge(cursors)
     writer = KeySetWriter(output, kind, begin: merged[0].root.begin, isBase: isBase, limits)
   }
 
   /// Goes to the next key, with what all runs together say of it. False at the end.
   private func next() throws(RunFailure) -> Bool {
-    for index in current {
-      heads[index].isThere = try RunFailure.reading { () throws(StatePage.Damage) in
-        try heads[index].cursor.next()
-      }
-    }
-    current.removeAll(keepingCapacity: true)
-    for index in heads.indices where heads[index].isThere {
-      guard let first = current.first else {
-        current.append(index)
-        continue
-      }
-      // Without a copy of either.
-      let order = heads.withUnsafeBufferPointer { $0[index].cursor.order($0[first].cursor) }
-      if order < 0 { current.removeAll(keepingCapacity: true) }
-      if order <= 0 { current.append(index) }
-    }
-    guard let first = current.first else { return false }
-    heads[first].cursor.begin(&record)
+    let isThere = try RunFailure.reading { () throws(StatePage.Damage) in try heads?.next() ?? false }
+    guard isThere, let heads else { return false }
+    heads.first.begin(&record)
     /// Whether the key is there at the end of the last run that has it.
     var last: Bool?
-    for index in current {
-      let isAliveAtBegin = heads[index].cursor.isAliveAtBegin
+    for index in heads.current {
+      let isAliveAtBegin = heads.sources[index].isAliveAtBegin
       // A key that is there before all that say something of it is a first base's own, or one of runs that are not read.
       guard last.map({ $0 == isAliveAtBegin }) ?? (!isAliveAtBegin || !isBase || index == 0) else {
         guard owner.number == KeyOwner.rows.number else { throw .otherKeys(owner) }
         throw RunFailure(StatePage.Damage("a key is there in one run and not in the next"))
       }
       let known = record.moments.count
-      heads[index].cursor.addMoments(to: &record)
+      heads.sources[index].addMoments(to: &record)
       let isAliveAtEnd = isAliveAtBegin != ((record.moments.count - known) % 2 == 1)
       if index < below.count {
         // Of what was before, only the end counts.

@@ -90,7 +90,7 @@ final class RunPast {
             on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
         }
       }
-      let made = if let step { try step.goOn(slice) } else { try building?.goOn(slice) }
+      let made = if let step { try step.resume(slice) } else { try building?.resume(slice) }
       guard let tables = made else { return .paused }
       (building, step) = (nil, nil)
       return .done(tables, head: runs.head)

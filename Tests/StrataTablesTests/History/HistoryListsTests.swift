@@ -44,7 +44,9 @@ internal import Testing
     return true
   }
 
-  @Test func `runs without the keys of a list get them where they are, and are read as before until then`() throws {
+  @Test func `runs without the keys of a list get them where they are, and are read as before until then`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
     var partial = 0
@@ -206,7 +208,7 @@ internal import Testing
       }
       try keys.end(parts)
       var (record, found) = (KeyRecord(), [([UInt8], [UInt64])]())
-      while try keys.next(&record, after: 5, parts) {
+      while try keys.next(&record, after: 5) {
         #expect(!record.isAlive && record.sectionLength == 1 && record.idLength == 1)
         found.append((record.key, record.moments))
       }
