@@ -74,7 +74,7 @@ internal import Testing
     func count() throws -> Int {
       let replay = Replay(
         reader, .documents(only: nil), to: [.sequence(30)], view: nil, findsChains: false)
-      let states = try #require(try replay.goOn(nil))
+      let states = try #require(try replay.resume(nil))
       return states[0]["person"].count
     }
     #expect(try count() == 5)

@@ -14,6 +14,11 @@ extension ListRequest {
   /// built from the rows, as a list that is not kept. So a kept list is never wrong, and costs disk and a little time
   /// at each change.
   ///
+  /// A kept list has a part in a history (`StoreOptions.history`), under one law: its code depends on the row alone, as a
+  /// projection depends on the events alone. One whose code makes other keys of the same rows later, as it does when it
+  /// reads the time zone or the clock, drops out of the history, and `ProjectionStatus.historyError` names it; its past is
+  /// then built from the rows.
+  ///
   /// Give a version, and raise it with each change, if the request holds code that it cannot compare with that of the
   /// last process: a closure without an id, or a computed property. Without a version such a request is refused where
   /// it is used, and so is one with a filter by more values than its text has room for. Of two different lists with

@@ -93,8 +93,6 @@ package struct RunLimits: Sendable {
   package var mergedVersionCountMax: UInt64 = 1 << 20
   /// The length at which a page ends, in bytes before compression. A page is longer by at most one version or event.
   package var pageLength = 4_096
-  /// Whether runs have the keys of rows and of kept lists. False writes runs as they were before there were keys.
-  package var keepsKeys = true
   /// The most keys in a page of keys.
   package var keyCountMax = 32
   /// The most keys in a group, of which a run says together when they were there. No more than 256.

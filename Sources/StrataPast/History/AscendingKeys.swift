@@ -77,13 +77,13 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
     ends.append(end)
   }
 
-  /// Reads a key that follows another one.
+  /// Reads a key that follows another one, which it replaces.
   static func next(
-    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool
+    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool, lengthMax: Int = Tree.keyLengthMax
   ) throws(StatePage.Damage) {
     guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
       isFirst ? shared == 0 : key.withUnsafeBytes({ follows($0, shared: Int(shared), rest) }),
-      Int(shared) + rest.count <= Tree.keyLengthMax
+      Int(shared) + rest.count <= lengthMax
     else { throw damage }
     key.removeLast(key.count - Int(shared))
     key.append(contentsOf: rest)
@@ -106,17 +106,24 @@ struct AscendingKeysWriter: ~Copyable {
   private var last: [UInt8] = []
 
   mutating func append(_ key: [UInt8]) {
-    let shared = key.withUnsafeBytes { key in
-      last.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
-    }
-    bytes.append(varint: UInt64(shared))
-    bytes.append(varint: UInt64(key.count - shared))
-    key.withUnsafeBytes { bytes.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
+    bytes.append(key, after: last)
     last = key
   }
 
   mutating func removeAll() {
     bytes.removeAll()
     last.removeAll(keepingCapacity: true)
+  }
+}
+
+extension RawBuffer {
+  /// Appends a key without what it shares with the one before, as `AscendingKeys` reads it.
+  mutating func append(_ key: [UInt8], after last: [UInt8]) {
+    key.withUnsafeBytes { key in
+      let shared = last.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
+      append(varint: UInt64(shared))
+      append(varint: UInt64(key.count - shared))
+      append(UnsafeRawBufferPointer(rebasing: key[shared...]))
+    }
   }
 }

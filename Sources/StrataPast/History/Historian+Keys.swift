@@ -1,31 +1,38 @@
-// Whose keys the next run gets, and what becomes of lists whose keys contradict each other.
+// Whose keys the next run gets, and what becomes of a list whose code makes other keys of the same rows.
 
 internal import StrataBase
+internal import StrataLog
+internal import StrataTables
 
 extension Historian {
+  /// Whose keys the runs are to have.
+  var keyOwners: [KeyOwner] { [.rows] + state.withLock { $0.keptLists } }
+
+  var lists: [ListHistory] {
+    let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
+    return owners.compactMap { ListHistory($0, in: runs) }
+  }
+
+  func keep(_ definition: ViewDefinition, of table: String) {
+    guard definition.kept != nil else { return }
+    state.withLock { state in
+      if state.lists.keep(definition, of: table) { state.mayLackKeys = true }
+    }
+    start()
+  }
+
   /// What makes the keys of a run of what was recorded after some runs.
   func makings(of recording: HistoryRecording, after runs: RunSet) -> [KeyMaking] {
     let next = runs.runs.endIndex
-    return keyOwners.filter { runs.mayMake(keysOf: $0, for: next..<next, isBase: false) }.map { owner in
+    return keyOwners.filter { runs.haveKeys(of: $0, before: next) }.map { owner in
       KeyMaking(owner, begin: recording.pending.begin, isBase: false, after: runs.runs(before: next))
     }
   }
 
-  /// Notes the lists of which a run got no keys because these contradicted those before. They are built from the rows
-  /// where runs lack their keys, until the process ends: the next one makes them with one code again.
-  func noteKeys(of makings: [KeyMaking]) {
-    let contradicted = makings.filter(\.isContradicted).map(\.owner.number)
-    guard !contradicted.isEmpty else { return }
-    state.withLock { $0.contradicted.formUnion(contradicted) }
-  }
-
-  /// The same after a merge, whose run takes the place of others.
-  func noteKeys(of merge: RunMerge) {
-    state.withLock { state in
-      state.contradicted.formUnion(merge.contradicted.map(\.number))
-      if merge.lacksKeys { state.mayLackKeys = true }
-      // What is in memory goes on with keys that were made before.
-      if merge.makesKeysOfProgram { state.tail = nil }
-    }
+  /// Leaves a list out of the runs to come. It is built from the rows where runs lack its keys, until the process ends:
+  /// the next one makes them with one code again.
+  func leaveOut(_ list: KeyOwner) {
+    assert(list.isMadeByProgram, "keys that no code of the program makes are other ones")
+    state.withLock { $0.leftOut.append(list) }
   }
 }

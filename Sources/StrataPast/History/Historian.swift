@@ -43,13 +43,13 @@ final class Historian: KeptHistory {
     var failure: StoreError?
     /// The lists that were asked for.
     var lists: [KeyOwner] = []
-    /// The numbers of those whose keys contradicted each other: no more of them are made as long as there are these
-    /// runs, until the process ends.
-    var contradicted: Set<UInt64> = []
+    /// Those whose code made other keys of the same rows: no more of them are made as long as there are these runs, until
+    /// the process ends.
+    var leftOut: [KeyOwner] = []
     /// Those whose keys the runs are to have.
-    var keptLists: [KeyOwner] { lists.filter { !contradicted.contains($0.number) } }
+    var keptLists: [KeyOwner] { lists.filter { list in !leftOut.contains { $0.number == list.number } } }
     /// Whether a run may lack the keys of one of them.
-    var mayLackKeys: Bool
+    var mayLackKeys = true
     /// The newest state that the projector published.
     var published: PublishedState?
     /// Whether something asked for the work to begin.
@@ -85,11 +85,25 @@ final class Historian: KeptHistory {
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
     cache = RunCache(log.options.runLimits)
-    state = Gate(State(mayLackKeys: log.options.runLimits.keepsKeys))
+    state = Gate(State())
     log.derivedSpace?.add(self)
   }
 
   var failure: StoreError? {
+    stepFailure
+      ?? state.withLock { $0.leftOut.first?.list }.map { list in
+        .invalid(
+          what: """
+            the code of the list \(list.definition.kept?.name ?? "") over \(list.table) made other keys of the same rows
+            """,
+          next:
+            "its past is built from the rows until the process starts again; let the code depend on the row alone"
+        )
+      }
+  }
+
+  /// The same, unless the work goes on.
+  private var stepFailure: StoreError? {
     state.withLock { state in
       guard state.isGivenUp else { return state.failure }
       return .invalid(
@@ -100,24 +114,6 @@ final class Historian: KeptHistory {
   /// The last event that is in a run, as far as this process knows.
   var end: UInt64 { state.withLock { $0.runs?.end ?? 0 } }
   var firstSequence: UInt64? { state.withLock { $0.runs?.firstSequence } }
-
-  /// Whose keys the runs are to have.
-  var keyOwners: [KeyOwner] {
-    log.options.runLimits.keepsKeys ? [.rows] + state.withLock { $0.keptLists } : []
-  }
-
-  var lists: [ListHistory] {
-    let (owners, runs) = state.withLock { ($0.lists, $0.runs) }
-    return owners.compactMap { ListHistory($0, in: runs) }
-  }
-
-  func keep(_ definition: ViewDefinition, of table: String) {
-    guard log.options.runLimits.keepsKeys, definition.kept != nil else { return }
-    state.withLock { state in
-      if state.lists.keep(definition, of: table) { state.mayLackKeys = true }
-    }
-    start()
-  }
 
   /// Starts to work in the background if there may be something to do.
   func start() {
@@ -135,15 +131,15 @@ final class Historian: KeptHistory {
     }
     guard begins else { return }
     // Between two steps, the work does not keep the store alive.
-    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.goOn() ?? false }
+    log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.resume() ?? false }
   }
 
   /// One step in the background. Returns whether there is more to do.
-  private func goOn() -> Bool {
+  private func resume() -> Bool {
     if runStep() { return true }
     endTurn()
     // The log may have grown meanwhile. After a failure the next append or read tries again.
-    if failure == nil, mayWrite { start() }
+    if stepFailure == nil, mayWrite { start() }
     return false
   }
 
@@ -158,7 +154,7 @@ final class Historian: KeptHistory {
     takeTurn()
     defer { endTurn() }
     while runStep(writesRest: writesRest) { progress?(state.withLock { $0.reached }) }
-    if let failure { throw failure }
+    if let stepFailure { throw stepFailure }
   }
 
   /// Ends the work until `mayGoOn`, and forgets what is known of the folder: another process may soon write there. The last
@@ -303,6 +299,11 @@ final class Historian: KeptHistory {
       noteReached(generation)
       return isMore
     } catch {
+      if case .otherKeys(let list) = error {
+        leaveOut(list)
+        work.reset()
+        return true
+      }
       if case .store(let error) = error {
         // The next try begins at the event that the projection cannot apply.
         if error.reason != .halted { work.reset() }
@@ -339,7 +340,7 @@ final class Historian: KeptHistory {
       state.tail = runs.flatMap { state.tail?.after($0) }
       state.isDamaged = false
       // What is made from the first event on is made with one code.
-      if runs?.runs.isEmpty ?? true { state.contradicted = [] }
+      if runs?.runs.isEmpty ?? true { state.leftOut = [] }
     }
     state.signalAll()
   }

@@ -6,9 +6,10 @@ internal import StrataTables
 
 /// Makes the state at the end of the runs, in slices. Belongs to one thread at a time.
 ///
-/// A state that is saved and is as new, or a few events older, costs almost nothing: its pages are read when an event
-/// is about a row in them, through the bounded cache, and are dropped again. After a clean close there is one. Otherwise
-/// the tables are built from all rows of the runs; those that are too many for memory go to a file without a name.
+/// The way is the one that costs least, see `PastWays`. A state that is saved and is as new, or some events older, costs
+/// almost nothing: its pages are read when an event is about a row in them, through the bounded cache, and are dropped
+/// again. After a clean close there is one. Otherwise the tables are built from all rows of the runs; those that are too
+/// many for memory go to a file without a name.
 ///
 /// Both are the result of the same events, folded by the same code. So nothing depends on which of them it was, and a
 /// saved state about which anything is in doubt is left aside. A page of it that is lost is made again from the log.
@@ -20,10 +21,6 @@ final class HistoryBegin {
     /// What has the files of the saved state open; nil if the state is made from runs.
     var checkpoints: Checkpoints?
   }
-
-  /// A saved state may be that many events older than the end of the runs. Folding one of them may read pages of the
-  /// tables, and building the tables reads each row.
-  static let eventCountMax: UInt64 = 4_096
 
   private let log: Log
   private let folding: Folding
@@ -48,7 +45,7 @@ final class HistoryBegin {
   var isOfSaved: Bool { saved != nil }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func goOn(_ slice: TimeSlice) throws(StatePage.Damage) -> Made? {
+  func resume(_ slice: TimeSlice) throws(StatePage.Damage) -> Made? {
     if let (fold, head, checkpoints) = saved {
       // What cannot be folded now is found by the fold of the historian.
       if let isDone = try? fold.run(through: last.end, slice) {
@@ -67,7 +64,7 @@ final class HistoryBegin {
         runs, at: last.end, recordsTouches: folding.recordsTouches, log.options.runLimits)
       self.rows = rows
     }
-    guard var tables = try rows.goOn(slice) else { return nil }
+    guard var tables = try rows.resume(slice) else { return nil }
     tables.chain = last.chain
     return Made(tables: tables, head: runs.head)
   }
@@ -77,13 +74,16 @@ final class HistoryBegin {
     try rows?.spill(to: file, over: limit, file.healing(log, folding, sequence: last.end))
   }
 
-  /// The fold from the newest saved state that is not after the end of the runs; nil if there is none, it is far from
-  /// there, or something was erased between the looks at the two.
+  /// The fold from the newest saved state that is not after the end of the runs; nil if there is none, to build the tables
+  /// costs less, or something was erased between the looks at the two.
   private func fold(_ checkpoints: Checkpoints) -> (fold: Fold, head: UInt64, checkpoints: Checkpoints)? {
-    guard let restored = checkpoints.restoreBeside(through: last.end),
-      restored.erasures == runs.erasures, last.end - restored.tables.sequence <= Self.eventCountMax
+    guard let restored = checkpoints.restoreBeside(through: last.end), restored.erasures == runs.erasures
     else { return nil }
     let head = min(restored.head, runs.head)
+    var ways = PastWays(sequence: last.end, beginning: log.mark.logBegin - 1, costs: .ofHistory)
+    ways.known = [PastWays.Known(sequence: restored.tables.sequence, head: head)]
+    ways.runs = runs.ways()
+    guard ways.cheapest == .known(0) else { return nil }
     let fold = Fold(
       log, folding, from: restored.tables.withoutViews, headAtBegin: head, erasures: restored.erasures)
     return (fold, head, checkpoints)

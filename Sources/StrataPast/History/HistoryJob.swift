@@ -2,7 +2,7 @@
 
 /// One step of the work on a history.
 enum HistoryJob: Equatable {
-  case goOnMerging
+  case resumeMerging
   case beginMerging(MergePlan)
   /// The runs before one are left out.
   case leaveOut(before: Int)
@@ -46,7 +46,7 @@ struct HistorySituation {
 
   /// Nil if there is nothing to do.
   var next: HistoryJob? {
-    if isMerging { return .goOnMerging }
+    if isMerging { return .resumeMerging }
     if let front {
       return front.isBase ? .leaveOut(before: front.first) : .beginMerging(MergePlan(baseAt: front.first))
     }

@@ -114,7 +114,7 @@ final class HistoryRecording {
 
   /// Goes on with a state without views that has the same content, and shares memory with the tables of the process.
   /// Returns false if it may be another state.
-  func goOn(from published: PublishedState) -> Bool {
+  func resume(from published: PublishedState) -> Bool {
     hasOwnState = false
     let (own, state) = (fold.state, published.tables)
     guard state.sequence == sequence, state.time == own.time, state.appendCount == appends,

@@ -30,7 +30,6 @@ struct HistoryTail {
       to: output, historian.log.options.runLimits, makings, recording.withRowBefore)
     let file: any File
     do throws(StoreError) { file = try memory.open(name, .read) } catch { throw RunFailure(error) }
-    historian.noteKeys(of: makings)
     do throws(StatePage.Damage) {
       let reader = try RunReader(
         inMemory: file, historian.files, number, root: written.place, historian.cache)
@@ -40,10 +39,8 @@ struct HistoryTail {
 
   /// Whether it has the keys of some lists, but for those that it cannot have.
   func isComplete(for owners: [KeyOwner]) -> Bool {
-    let last = runs.runs.indices.suffix(1)
-    return owners.allSatisfy { owner in
-      reader.hasKeys(of: owner) || !runs.mayMake(keysOf: owner, for: last, isBase: false)
-    }
+    let last = runs.runs.endIndex - 1
+    return owners.allSatisfy { reader.hasKeys(of: $0) || !runs.haveKeys(of: $0, before: last) }
   }
 
   /// Whether an event is in it, or so little after it that replaying what is between costs less than writing it again.

@@ -69,7 +69,6 @@ extension HistoryWork {
       }
       return (try recording.pending.write(to: output, limits, makings, recording.withRowBefore), chain)
     }
-    historian.noteKeys(of: makings)
     let (root, runs) = (written.root, known.manifest.runs)
     // A long run is one of the next level, unless it would separate runs that are to be merged.
     let isLong = root.counts.changes >= UInt64(limits.changeCountMax) * 4 && limits.laggingCount > 1
@@ -149,13 +148,13 @@ extension HistoryWork {
     return historian.state.withLock { state in
       // Another list may have come meanwhile.
       let lists = owners.dropFirst().map(\.number)
-      if state.keptLists.map(\.number) == lists || owners.isEmpty { state.mayLackKeys = false }
+      if state.keptLists.map(\.number) == lists { state.mayLackKeys = false }
       return state.mayLackKeys
     }
   }
 
-  func goOnMerging(_ historian: Historian, _ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
-    try write(historian) { () throws(RunFailure) in try merge?.merge.goOn(slice) }
+  func resumeMerging(_ historian: Historian, _ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
+    try write(historian) { () throws(RunFailure) in try merge?.merge.resume(slice) }
   }
 
   func endMerge(_ written: WrittenRun, _ historian: Historian) throws(RunFailure) {
@@ -163,7 +162,8 @@ extension HistoryWork {
       let first = runs.firstIndex(where: { $0.number == merge.merge.merged[0].number })
     else { return }
     self.merge = nil
-    historian.noteKeys(of: merge.merge)
+    // It may have lost some, so that those before it get theirs first.
+    historian.state.withLock { $0.mayLackKeys = true }
     let range = first..<first + merge.merge.merged.count
     var entry = runs[range.upperBound - 1]
     (entry.number, entry.level, entry.length) = (written.number, merge.level, written.length)

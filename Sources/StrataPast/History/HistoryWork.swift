@@ -74,8 +74,8 @@ final class HistoryWork: @unchecked Sendable {
       try spill(historian) { (file, limit) throws(StoreError) in try recording.spill(to: file, over: limit) }
     }
     switch try situation(historian, known, writesRest: writesRest).next {
-    case .goOnMerging:
-      if let written = try goOnMerging(historian, slice) { try endMerge(written, historian) }
+    case .resumeMerging:
+      if let written = try resumeMerging(historian, slice) { try endMerge(written, historian) }
     case .beginMerging(let plan): try beginMerging(plan, historian, known)
     case .leaveOut(let first): try leaveOut(before: first, historian, known)
     case .beginFold: _ = try begun(historian, slice)
@@ -164,7 +164,7 @@ final class HistoryWork: @unchecked Sendable {
         ?? HistoryBegin(historian.log, historian.folding, known.runs, entry, historian.savedStates())
       self.begin = begin
       if isShort, !begin.isOfSaved { return nil }
-      made = try RunFailure.reading { () throws(StatePage.Damage) in try begin.goOn(slice) }
+      made = try RunFailure.reading { () throws(StatePage.Damage) in try begin.resume(slice) }
       guard let made else {
         try spill(historian) { (file, limit) throws(StoreError) in try begin.spill(to: file, over: limit) }
         return nil
@@ -204,7 +204,7 @@ final class HistoryWork: @unchecked Sendable {
     }
     self.published = nil
     if published.erasures == known?.runs.erasures,
-      try historian.log.chain(after: end) == published.tables.chain, recording.goOn(from: published)
+      try historian.log.chain(after: end) == published.tables.chain, recording.resume(from: published)
     {
       historian.note { $0.fromPublished += 1 }
       hasGoneOn = true
@@ -309,6 +309,7 @@ final class HistoryWork: @unchecked Sendable {
       return try HistoryTail(recording, historian, after: runs)
     } catch {
       // The reader replays. The next step finds the same, and says so.
+      if case .otherKeys(let list) = error { historian.leaveOut(list) }
       reset()
       return nil
     }

@@ -86,7 +86,7 @@ struct KeyCursor {
 }
 
 /// Walks over all keys of a set, with everything that the run knows of them.
-struct KeyRecordCursor {
+struct KeyRecordCursor: AscendingSource {
   private let set: KeySet
   private var keys: KeyCursor
   private var group = -1

@@ -39,8 +39,6 @@ final class KeyMaking {
   /// The runs that have the keys at the begin, if those are compared; and the current kind of them.
   private let runsBefore: ArraySlice<RunReader>?
   private var keysBefore: KeysBefore?
-  /// Whether the run would end a key that was not there. See `KeysBefore`.
-  private(set) var isContradicted = false
 
   /// - Parameters:
   ///   - runs: those that hold the state at the begin; not used for a base.
@@ -160,27 +158,24 @@ final class KeyMaking {
     if standing.placed.problem != nil { standing.kind = .unplaced }
   }
 
-  /// Writes some of the keys, after all rows were added. A key that the program's code makes, and that was there at the
-  /// begin, is looked for in each run before.
-  func write(
-    _ count: Int, to output: RunOutput, _ limits: RunLimits
-  ) throws(RunFailure) -> KeyProgress {
+  /// Writes some of the keys, after all rows were added. Returns all of them once they are written. A key that the
+  /// program's code makes, and that was there at the begin, is looked for in each run before.
+  func write(_ count: Int, to output: RunOutput, _ limits: RunLimits) throws(RunFailure) -> OwnerKeys? {
     for _ in 0..<count {
-      guard let kind = kinds.first else { return .done(keys) }
+      guard let kind = kinds.first else { return keys }
       do throws(StoreError) {
         if writer == nil { try begin(kind, output, limits) }
-        guard try gathered[Int(kind.rawValue)]?.next(&record, after: begin, parts) == true else {
+        guard try gathered[Int(kind.rawValue)]?.next(&record, after: begin) == true else {
           try end(kind)
           continue
         }
       } catch { throw RunFailure(error) }
       guard try RunFailure.reading({ () throws(StatePage.Damage) in try wasThere(kind, limits) }) else {
-        isContradicted = true
-        return .contradicted
+        throw .otherKeys(owner)
       }
       do throws(StoreError) { try writer?.add(record) } catch { throw RunFailure(error) }
     }
-    return .paused
+    return nil
   }
 
   private func begin(_ kind: KeyOwner.Kind, _ output: RunOutput, _ limits: RunLimits) throws(StoreError) {

@@ -24,17 +24,14 @@ final class KeyParts {
   private let files: HistoryFiles
   /// Called before each write: throws if nothing more may be written.
   private let goesOn: () throws(StoreError) -> Void
-  private var file: (any File)?
-  private var length: UInt64 = 0
+  /// Nil before the first record.
+  private var scratch: (file: any File, output: RunOutput)?
   private var buffer = RawBuffer(capacity: 1 << 12)
-  private var stored = RawBuffer(capacity: 1 << 12)
   private var places: [RunPlace] = []
 
   init(_ files: HistoryFiles, _ goesOn: @escaping () throws(StoreError) -> Void) {
     (self.files, self.goesOn) = (files, goesOn)
   }
-
-  deinit { file?.close() }
 
   /// Adds an entry to the part that is being written.
   func add(_ entry: KeyPartEntry) throws(StoreError) {
@@ -49,28 +46,23 @@ final class KeyParts {
   /// Ends the part. Returns where its records are.
   func end() throws(StoreError) -> [RunPlace] {
     if buffer.count > 0 { try flush() }
+    try scratch?.output.flush()
     defer { places = [] }
     return places
   }
 
   private func flush() throws(StoreError) {
-    try goesOn()
-    let file: any File
-    if let known = self.file { file = known } else { file = try files.scratchFile() }
-    self.file = file
-    stored.removeAll()
-    let checksum = StatePage.appendRecord(buffer.bytes, to: &stored)
-    try file.write(stored.bytes, at: Int64(length))
-    places.append(
-      RunPlace(
-        offset: length, length: UInt32(truncatingIfNeeded: stored.count), checksum: checksum))
-    length += UInt64(stored.count)
+    if scratch == nil {
+      let file = try files.scratchFile()
+      scratch = (file, RunOutput(scratch: file, files, goesOn))
+    }
+    if let place = try scratch?.output.append(buffer.bytes) { places.append(place) }
     buffer.removeAll()
   }
 
   fileprivate func record(at place: RunPlace) throws(StoreError) -> RunRecord {
-    guard let file else { throw Self.lost }
-    stored.removeAll()
+    guard let file = scratch?.file else { throw Self.lost }
+    var stored = RawBuffer(capacity: Int(place.length))
     stored.pad(to: Int(place.length))
     let target = UnsafeMutableRawBufferPointer(start: stored.base, count: Int(place.length))
     guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
@@ -89,7 +81,8 @@ final class KeyParts {
 }
 
 /// Walks over the entries of a part.
-struct KeyPartCursor {
+struct KeyPartCursor: AscendingSource {
+  private let parts: KeyParts
   private var places: ArraySlice<RunPlace>
   private var record: RunRecord?
   private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
@@ -97,10 +90,16 @@ struct KeyPartCursor {
     key: UnsafeRawBufferPointer(start: nil, count: 0), sectionLength: 0, idLength: 0, sequence: 0,
     isBirth: false)
 
-  init(_ places: [RunPlace]) { self.places = places[...] }
+  init(_ places: [RunPlace], in parts: KeyParts) { (self.places, self.parts) = (places[...], parts) }
+
+  /// By key, and then by moment.
+  func order(_ other: KeyPartCursor) -> Int {
+    let order = entry.key.order(other.entry.key)
+    return order != 0 ? order : entry.sequence < other.entry.sequence ? -1 : 1
+  }
 
   /// Goes to the next entry, whose bytes are valid until the one after it. False at the end.
-  mutating func next(_ parts: KeyParts) throws(StoreError) -> Bool {
+  mutating func next() throws(StoreError) -> Bool {
     if cursor.remaining == 0 {
       guard let place = places.popFirst() else { return false }
       let record = try parts.record(at: place)

@@ -55,12 +55,7 @@ struct KeySetWriter: ~Copyable {
       lastKey.removeAll(keepingCapacity: true)
     }
     if kind.hasSections { addSection(of: record) }
-    let shared = record.key.withUnsafeBytes { key in
-      lastKey.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
-    }
-    page.append(varint: UInt64(shared))
-    page.append(varint: UInt64(record.key.count - shared))
-    record.key.withUnsafeBytes { page.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
+    page.append(record.key, after: lastKey)
     page.append(varint: UInt64(record.sectionLength))
     page.append(varint: UInt64(record.idLength))
     lastKey.removeAll(keepingCapacity: true)

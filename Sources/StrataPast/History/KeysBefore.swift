@@ -1,9 +1,10 @@
-// Whether the keys that a run ends were there before it.
+// Whether the keys that a run ends were there before it, and in which order runs get keys, so that this can be asked.
 //
-// The keys of a list that the program's code makes may be other ones at another time: such code may read a time zone.
-// A run notes which key of a row an event ended, as the code makes it of the older version when the run is written. If
-// that key was never there, the counts of the runs contradict their keys. So it is looked for, and keys that do not fit
-// those before them are not written.
+// A run notes which key of a row an event ended, as the program's code makes it of the older version when the run is
+// written. By law that is the key which it made before. Code that breaks the law, as by reading a time zone, would end
+// keys that never were there. A page with such a key has other keys than the runs count; the log cannot replace it,
+// since the list that is made from there has other keys again, and a read of a snapshot cannot refuse. So the process
+// would end. Therefore each ended key is looked for before it is written, and the list is left out of the history.
 
 internal import StrataBase
 internal import StrataLog
@@ -36,31 +37,24 @@ final class KeysBefore {
   }
 }
 
-/// How far the keys of an owner are written.
-enum KeyProgress {
-  case paused
-  case done(OwnerKeys)
-  /// The program's code made other keys for other runs, so this one has none of the owner.
-  case contradicted
-}
-
 extension RunSet {
   /// The runs that hold the state at the begin of the one at an index, unless that is a base.
   func runs(before index: Int) -> ArraySlice<RunReader> {
     runs[(runs[..<index].lastIndex { $0.root.isBase } ?? 0)..<index]
   }
 
-  /// Whether a run may get the keys of an owner that are made of its rows. What the program's code makes has to fit the
-  /// keys before it, up to a base, and what comes after it has to be made after it.
-  ///
-  /// - Parameters:
-  ///   - range: the runs in whose place it is put; empty for one that is added.
-  ///   - isBase: whether it is a base.
+  /// Whether the runs before the one at an index have the keys of an owner, as far back as these are looked for.
+  func haveKeys(of owner: KeyOwner, before index: Int) -> Bool {
+    !owner.isMadeByProgram || runs(before: index).allSatisfy { $0.hasKeys(of: owner) }
+  }
+
+  /// Whether keys may be made of the rows of the runs in a range, which become one: those before it have the keys, and
+  /// none after it has some that were made before.
   func mayMake(keysOf owner: KeyOwner, for range: Range<Int>, isBase: Bool) -> Bool {
     guard owner.isMadeByProgram else { return true }
     let after = runs[range.upperBound...].prefix { !$0.root.isBase }
     return !after.contains { $0.hasKeys(of: owner) }
-      && (isBase || runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) })
+      && (isBase || haveKeys(of: owner, before: range.lowerBound))
   }
 
   /// The run that is to be written again next because one lacks keys of some owners; nil if none does. The newest

@@ -135,7 +135,7 @@ struct PendingRun {
   /// Writes all events as a delta.
   ///
   /// - Parameters:
-  ///   - makings: make the keys that it is to have. Keys that contradict those of other runs are left out.
+  ///   - makings: make the keys that it is to have.
   ///   - before: lends what a row was at the begin.
   func write(
     to output: RunOutput, _ limits: RunLimits, _ makings: [KeyMaking],
@@ -148,7 +148,7 @@ struct PendingRun {
       throw RunFailure(error)
     }
     for making in makings {
-      if case .done(let keys) = try making.write(.max, to: output, limits) { writer.add(keys) }
+      if let keys = try making.write(.max, to: output, limits) { writer.add(keys) }
     }
     do throws(StoreError) {
       for (event, range) in events {

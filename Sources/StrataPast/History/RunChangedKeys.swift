@@ -7,15 +7,17 @@ internal import StrataTables
 /// at a time. Costs O(events) when it is made, and O(runs + log n) for each key.
 final class RunChangedKeys {
   /// The changed rows of one run.
-  struct Head {
+  struct Head: AscendingSource {
     let cursor: RunRowCursor
     /// The numbers of the rows, ascending; nil for all rows of the run.
     fileprivate var numbers: [UInt32]?
     fileprivate var nextIndex = 0
     private static let nearMax: UInt64 = 16
 
+    func order(_ other: Head) -> Int { cursor.order(other.cursor) }
+
     /// Goes to the next row. False at the end.
-    fileprivate mutating func next() throws(StatePage.Damage) -> Bool {
+    mutating func next() throws(StatePage.Damage) -> Bool {
       guard let numbers else { return try cursor.next() }
       guard nextIndex < numbers.count else { return false }
       let number = UInt64(numbers[nextIndex])
@@ -31,21 +33,17 @@ final class RunChangedKeys {
     }
   }
 
-  private var heads: [Head] = []
-  /// The heads that are at the key, as indices.
-  private var current: [Int] = []
-  /// The key that `next` went to.
-  private(set) var key: [UInt8] = []
+  private var heads: SortedMerge<Head>
 
   init(_ set: RunSet, after first: UInt64, through last: UInt64) throws(StatePage.Damage) {
+    var heads: [Head] = []
     for run in set.runs where run.root.begin < last && run.root.end > first {
       // A delta has no row that none of its events changed.
       let isWhole = !run.root.isBase && first <= run.root.begin && run.root.end <= last
-      var head = Head(
-        cursor: RunRowCursor(run),
-        numbers: isWhole ? nil : try Self.numbers(in: run, after: first, through: last))
-      if try head.next() { heads.append(head) }
+      let numbers = isWhole ? nil : try Self.numbers(in: run, after: first, through: last)
+      heads.append(Head(cursor: RunRowCursor(run), numbers: numbers))
     }
+    self.heads = try SortedMerge(heads)
   }
 
   private static func numbers(
@@ -65,19 +63,14 @@ final class RunChangedKeys {
   }
 
   /// Goes to the next key. False at the end.
-  func next() throws(StatePage.Damage) -> Bool {
-    for index in current.reversed() where try !heads[index].next() { heads.remove(at: index) }
-    current.removeAll(keepingCapacity: true)
-    guard var least = heads.first?.cursor.key else { return false }
-    for head in heads.dropFirst() where head.cursor.key.isBefore(least) { least = head.cursor.key }
-    for index in heads.indices where heads[index].cursor.key == least { current.append(index) }
-    key = least
-    return true
-  }
+  func next() throws(StatePage.Damage) -> Bool { try heads.next() }
+
+  /// The key that `next` went to.
+  var key: [UInt8] { heads.first.cursor.key }
 
   /// The first and the last of the runs that changed the row, at it.
   var ends: (first: RunRowCursor, last: RunRowCursor) {
-    (heads[current[0]].cursor, heads[current[current.count - 1]].cursor)
+    (heads.first.cursor, heads.sources[heads.current[heads.current.count - 1]].cursor)
   }
 }
 

@@ -33,12 +33,6 @@ final class RunMerge {
   /// next.
   private var makings: [KeyMaking]
   private var keyMerges: [KeyMerge]
-  /// Whether keys are made by the program's code: what was made for later events may not fit them.
-  let makesKeysOfProgram: Bool
-  /// Whether the new run lacks keys of one of the owners so far.
-  private(set) var lacksKeys: Bool
-  /// The owners of which the program's code made other keys than those before the run.
-  private(set) var contradicted: [KeyOwner] = []
   /// What the rows were at the begin.
   private let before: RunRows?
   private let tables: [RunTable]
@@ -77,13 +71,11 @@ final class RunMerge {
     let kept = Self.kept(below + merged, asked: owners).filter { known in
       // Keys of the program's code count only with all of those that they go on with.
       guard let owner = owners.first(where: { $0.number == known.number }) else { return true }
-      return isBase || !owner.isMadeByProgram
-        || set.runs(before: range.lowerBound).allSatisfy { $0.hasKeys(of: owner) }
+      return isBase || set.haveKeys(of: owner, before: range.lowerBound)
     }
-    let lacking = owners.filter { owner in !kept.contains { $0.number == owner.number } }
-    let made = lacking.filter { set.mayMake(keysOf: $0, for: range, isBase: isBase) }
-    lacksKeys = made.count < lacking.count
-    makesKeysOfProgram = made.contains { $0.isMadeByProgram }
+    let made = owners.filter { owner in
+      !kept.contains { $0.number == owner.number } && set.mayMake(keysOf: owner, for: range, isBase: isBase)
+    }
     makings = made.reversed().map { owner in
       KeyMaking(
         owner, begin: first.begin, isBase: isBase, after: set.runs(before: range.lowerBound),
@@ -108,7 +100,7 @@ final class RunMerge {
   }
 
   /// Goes on for a slice. Returns the new run once it is durable, and nil before that.
-  func goOn(_ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
+  func resume(_ slice: TimeSlice) throws(RunFailure) -> WrittenRun? {
     while true {
       for _ in 0..<Self.stepCount where !areRowsDone { try step() }
       guard areRowsDone else {
@@ -135,7 +127,7 @@ final class RunMerge {
     var isBegun = false
     // What lived at the begin: the newest version in the last run below that has the row.
     var newest: RunRowCursor?
-    for index in heads.current where index < below.count { newest = heads.cursors[index] }
+    for index in heads.current where index < below.count { newest = heads.sources[index] }
     if let newest {
       let last = try RunFailure.reading { () throws(StatePage.Damage) in try newest.version(through: .max) }
       if let last, last.kind != .gone {
@@ -144,7 +136,7 @@ final class RunMerge {
       }
     }
     for index in heads.current where index >= below.count {
-      let cursor = heads.cursors[index]
+      let cursor = heads.sources[index]
       while let version = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.nextVersion() })
       {
         // A base after the first run repeats what the runs before it have.
@@ -161,7 +153,7 @@ final class RunMerge {
     }
     let number = writer.endRow()
     for index in heads.current where index >= below.count {
-      guard UInt64(numbers[index - below.count].count) == heads.cursors[index].number else {
+      guard UInt64(numbers[index - below.count].count) == heads.sources[index].number else {
         throw RunFailure(StatePage.Damage("the rows of a run are not numbered in order"))
       }
       numbers[index - below.count].append(number)
@@ -212,22 +204,21 @@ final class RunMerge {
   /// Writes some keys after all rows. Returns false once there are none left.
   private func mergeKeys() throws(RunFailure) -> Bool {
     if let making = makings.last {
-      if end(try making.write(Self.stepCount, to: output, limits)) { makings.removeLast() }
-      if making.isContradicted { contradicted.append(making.owner) }
+      if let keys = try making.write(Self.stepCount, to: output, limits) {
+        writer.add(keys)
+        makings.removeLast()
+      }
       return true
     }
     guard let merge = keyMerges.last else { return false }
-    if end(try merge.goOn(Self.stepCount)) { keyMerges.removeLast() }
-    return true
-  }
-
-  /// Returns whether nothing more is written of the keys of an owner.
-  private func end(_ progress: KeyProgress) -> Bool {
-    switch progress {
-    case .paused: return false
-    case .done(let keys): writer.add(keys)
-    case .contradicted: lacksKeys = true
+    do throws(RunFailure) {
+      guard let keys = try merge.step(Self.stepCount) else { return true }
+      writer.add(keys)
+    } catch {
+      // The new run has none of that list until they are made of its rows.
+      guard case .otherKeys = error else { throw error }
     }
+    keyMerges.removeLast()
     return true
   }
 
@@ -270,10 +261,14 @@ final class RunMerge {
   }
 }
 
-/// Why runs could not be written: a run that was read is damaged, or the disk refused.
+/// Why runs could not be written.
 enum RunFailure: Error {
+  /// A run that was read is damaged.
   case damage(StatePage.Damage)
+  /// The disk refused, or the log.
   case store(StoreError)
+  /// The program's code made other keys of the same rows than before: see `KeysBefore`.
+  case otherKeys(KeyOwner)
 
   /// A file that the system refuses to open is not damaged: the work goes on later.
   init(_ damage: StatePage.Damage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }
@@ -292,49 +287,28 @@ enum RunFailure: Error {
   }
 }
 
-/// The rows of several runs in the order of their keys.
-struct RunHeads {
-  let cursors: [RunRowCursor]
-  private var isThere: [Bool]
-  /// The runs that have the current row, in order.
-  private(set) var current: [Int] = []
+/// The rows of several runs in the order of their keys. The sources that are at a row are before its versions.
+typealias RunHeads = SortedMerge<RunRowCursor>
 
+extension RunRowCursor: AscendingSource {
+  func order(_ other: RunRowCursor) -> Int { key.order(against: other.key) }
+}
+
+extension RunHeads {
   /// - Parameter key: where they begin; nil to begin with the first rows.
   init(_ runs: [RunReader], from key: [UInt8]? = nil, _ limits: RunLimits) throws(StatePage.Damage) {
-    cursors = runs.map { RunRowCursor($0, sweeping: limits.walkLength) }
-    isThere = []
-    for cursor in cursors {
-      if let key {
-        isThere.append(try cursor.seek(toFirst: key))
-      } else {
-        isThere.append(try cursor.next())
-      }
+    let cursors = runs.map { RunRowCursor($0, sweeping: limits.walkLength) }
+    guard let key else {
+      try self.init(cursors)
+      return
     }
+    var areThere: [Bool] = []
+    for cursor in cursors { areThere.append(try cursor.seek(toFirst: key)) }
+    self.init(cursors, areThere: areThere)
   }
-
-  /// The key of the current row. There must be one.
-  var key: [UInt8] { cursors[current[0]].key }
 
   /// For each run, the number of the row that it is at; at its end, the number of its rows.
   var rowNumbers: [UInt64] {
-    cursors.indices.map { isThere[$0] ? cursors[$0].number : cursors[$0].reader.root.rowCount }
-  }
-
-  /// Goes to the next row. False at the end. The cursors of `current` are at the row, before its versions.
-  mutating func next() throws(StatePage.Damage) -> Bool {
-    for index in current { isThere[index] = try cursors[index].next() }
-    current.removeAll(keepingCapacity: true)
-    for index in cursors.indices where isThere[index] {
-      guard let first = current.first else {
-        current.append(index)
-        continue
-      }
-      let order = cursors[index].key.withUnsafeBytes { key in
-        cursors[first].key.withUnsafeBytes { key.order($0) }
-      }
-      if order < 0 { current.removeAll(keepingCapacity: true) }
-      if order <= 0 { current.append(index) }
-    }
-    return !current.isEmpty
+    sources.indices.map { areThere[$0] ? sources[$0].number : sources[$0].reader.root.rowCount }
   }
 }

@@ -4,31 +4,34 @@ internal import StrataBase
 internal import StrataLog
 internal import StrataTables
 
-/// A run's file while it is written. Belongs to one thread at a time.
+/// A run's file while it is written, or a scratch file. Belongs to one thread at a time.
 final class RunOutput {
   let number: UInt32
   private let files: HistoryFiles
   private let file: any File
   /// Called before each step: throws if nothing more may be written.
   private let goesOn: () throws(StoreError) -> Void
-  /// The last event of the log that is durable.
-  private let durable: () -> UInt64
+  /// The last event of the log that is durable; nil for a file that need not be durable itself.
+  private let durable: (() -> UInt64)?
   private var step = SyncStep()
   private var buffer = RawBuffer(capacity: 1 << 16)
   /// The bytes that are written.
-  private var written: UInt64
+  private var written: UInt64 = 0
 
   /// - Parameter file: an empty file, in which this writes the header.
   init(
     _ files: HistoryFiles, _ number: UInt32, _ file: any File, durable: @escaping () -> UInt64 = { 0 },
     _ goesOn: @escaping () throws(StoreError) -> Void
   ) {
-    self.files = files
-    self.number = number
-    self.file = file
-    (self.goesOn, self.durable) = (goesOn, durable)
-    written = 0
+    (self.files, self.number, self.file, self.durable, self.goesOn) = (files, number, file, durable, goesOn)
     files.header(number).withUnsafeBytes { buffer.append($0) }
+  }
+
+  /// An empty file without a name and a header, whose records are read again by this process alone.
+  init(
+    scratch file: any File, _ files: HistoryFiles, _ goesOn: @escaping () throws(StoreError) -> Void
+  ) {
+    (self.files, number, self.file, durable, self.goesOn) = (files, 0, file, nil, goesOn)
   }
 
   deinit { file.close() }
@@ -49,11 +52,14 @@ final class RunOutput {
       checksum: checksum)
   }
 
-  private func flush() throws(StoreError) {
+  /// Writes what was appended.
+  func flush() throws(StoreError) {
     try goesOn()
     try file.write(buffer.bytes, at: Int64(written))
-    try file.syncData()
-    step.end(durable: durable())
+    if let durable {
+      try file.syncData()
+      step.end(durable: durable())
+    }
     written += UInt64(buffer.count)
     buffer.removeAll()
   }

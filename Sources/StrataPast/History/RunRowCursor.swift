@@ -209,17 +209,11 @@ final class RunRowCursor {
   ///
   /// - Parameter isContinued: whether it must continue a row of the page before; nil if it may.
   private func beginPart(isContinued: Bool?) throws(StatePage.Damage) {
-    guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
-      let head = cursor.varint(), let bytes = cursor.lengthPrefixed(), head >> 2 > 0,
+    try AscendingKeys.next(&cursor, &key, isFirst: key.isEmpty, lengthMax: .max)
+    guard let head = cursor.varint(), let bytes = cursor.lengthPrefixed(), head >> 2 > 0,
       isContinued == nil || isContinued == (head & RunRowsWriter.continuedFlag != 0),
-      Int(shared) + rest.count >= RunKey.tableLength
+      key.count >= RunKey.tableLength
     else { throw StatePage.Damage("a row of a page is broken") }
-    // What two keys share is all that they share, so the next byte decides.
-    guard Int(shared) == key.count || rest.first.map({ $0 > key[Int(shared)] }) ?? false, !rest.isEmpty else {
-      throw StatePage.Damage("the rows of a page do not ascend")
-    }
-    key.removeLast(key.count - Int(shared))
-    key.append(contentsOf: rest)
     continues = head & RunRowsWriter.continuesFlag != 0
     guard !continues || cursor.remaining == 0, nextNumber < reader.root.rowCount else {
       throw StatePage.Damage("a row of a page is broken")

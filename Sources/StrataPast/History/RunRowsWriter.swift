@@ -99,12 +99,7 @@ struct RunRowsWriter: ~Copyable {
   }
 
   private mutating func endPart(continues: Bool) {
-    let shared = key.withUnsafeBytes { key in
-      lastKey.withUnsafeBytes { ByteRun(key).commonPrefixLength(ByteRun($0)) }
-    }
-    page.append(varint: UInt64(shared))
-    page.append(varint: UInt64(key.count - shared))
-    key.withUnsafeBytes { page.append(UnsafeRawBufferPointer(rebasing: $0[shared...])) }
+    page.append(key, after: lastKey)
     let flags = (isContinued ? Self.continuedFlag : 0) | (continues ? Self.continuesFlag : 0)
     page.append(varint: rowVersionCount << 2 | flags)
     page.append(varint: UInt64(row.count))

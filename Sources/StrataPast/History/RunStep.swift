@@ -46,7 +46,7 @@ final class RunStep {
   }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func goOn(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
+  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
     while true {
       for _ in 0..<Self.stepCount {
         guard try changed.next() else { return finish() }

@@ -71,14 +71,14 @@ final class RunTables {
   }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func goOn(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
+  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
     let waiting = progress.withLock { $0.waiting.count }
     parallel.forEach(below: min(parallel.threadCountMax, waiting)) { [progress] number in
       // A thread that comes late, or goes on after another one, has nothing to do once the slice is over.
       if number > 0, slice?.isOver ?? false { return }
       while let part = progress.withLock({ $0.damage == nil ? $0.waiting.popLast() : nil }) {
         do throws(StatePage.Damage) {
-          guard try part.goOn(slice) else {
+          guard try part.resume(slice) else {
             return progress.withLock { $0.waiting.append(part) }
           }
         } catch { progress.withLock { $0.damage = error } }
@@ -135,6 +135,6 @@ extension RunSet {
   ) throws(StatePage.Damage) -> TableSet {
     let building = try RunTables(
       self, at: sequence, recordsTouches: recordsTouches, only: names, limits, on: parallel)
-    while true { if let tables = try building.goOn(nil) { return tables } }
+    while true { if let tables = try building.resume(nil) { return tables } }
   }
 }

@@ -61,11 +61,11 @@ final class RunTablesPart: @unchecked Sendable {
   func trees(of table: UInt32) -> Trees { trees[table] ?? Trees() }
 
   /// Goes on for a slice. Returns true once the part is complete.
-  func goOn(_ slice: TimeSlice?) throws(StatePage.Damage) -> Bool {
+  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> Bool {
     var heads = try takeHeads()
     while true {
       for _ in 0..<Self.stepCount {
-        guard try heads.next(), isBeforeEnd(heads.key) else {
+        guard try heads.next(), isBeforeEnd(heads.first.key) else {
           endTable()
           end = heads.rowNumbers
           isComplete = true
@@ -96,7 +96,7 @@ final class RunTablesPart: @unchecked Sendable {
   private func addRow(_ heads: RunHeads) throws(StatePage.Damage) {
     var found: (version: RunVersion, cursor: RunRowCursor)?
     for index in heads.current.reversed() where found == nil {
-      let cursor = heads.cursors[index]
+      let cursor = heads.sources[index]
       if let version = try cursor.version(through: plan.sequence) { found = (version, cursor) }
     }
     guard let (version, cursor) = found, version.kind != .gone else { return }

@@ -24,8 +24,8 @@ final class UnsortedKeys {
   @exclusivity(unchecked) private var position = 0
   /// The parts that were written, each sorted.
   private var parts: [[RunPlace]] = []
-  /// The positions in the parts, while they are merged.
-  private var heads: [KeyPartCursor] = []
+  /// What merges the parts, at the next key; nil while there is nothing to merge.
+  @exclusivity(unchecked) private var merge: SortedMerge<KeyPartCursor>?
 
   /// What is in memory.
   var byteCount: Int { bytes.count + entries.count * MemoryLayout<Entry>.stride }
@@ -78,32 +78,26 @@ final class UnsortedKeys {
   func end(_ parts: KeyParts?) throws(StoreError) {
     guard let parts, !self.parts.isEmpty else { return sort() }
     try spill(to: parts)
-    for part in self.parts {
-      var head = KeyPartCursor(part)
-      if try head.next(parts) { heads.append(head) }
-    }
+    merge = try SortedMerge(self.parts.map { KeyPartCursor($0, in: parts) })
+    if try merge?.next() != true { merge = nil }
   }
 
   /// Sets a record to the next key in ascending order, with all of its moments. What a base notes at its begin was there
   /// by then. False at the end.
-  func next(
-    _ record: inout KeyRecord, after begin: UInt64, _ parts: KeyParts?
-  ) throws(StoreError) -> Bool {
-    guard let parts, !self.parts.isEmpty else { return next(&record, after: begin) }
-    guard var least = leastHead() else { return false }
-    record.begin(heads[least].entry, after: begin)
-    while true {
-      record.add(heads[least].entry, after: begin)
-      if try !heads[least].next(parts) { heads.remove(at: least) }
-      guard let next = leastHead(),
-        record.key.withUnsafeBytes({ $0.hasSameBytes(as: heads[next].entry.key) })
-      else { return true }
-      least = next
-    }
+  func next(_ record: inout KeyRecord, after begin: UInt64) throws(StoreError) -> Bool {
+    guard !parts.isEmpty else { return nextInMemory(&record, after: begin) }
+    guard let first = merge?.first else { return false }
+    record.begin(first.entry, after: begin)
+    repeat {
+      if let entry = merge?.first.entry { record.add(entry, after: begin) }
+      if try merge?.next() != true { merge = nil }
+    } while merge.map({ merge in record.key.withUnsafeBytes { $0.hasSameBytes(as: merge.first.entry.key) } })
+      ?? false
+    return true
   }
 
   /// The same if all keys are in memory.
-  private func next(_ record: inout KeyRecord, after begin: UInt64) -> Bool {
+  private func nextInMemory(_ record: inout KeyRecord, after begin: UInt64) -> Bool {
     guard position < entries.count else { return false }
     let first = entries[position]
     record.begin(entry(first), after: begin)
@@ -118,22 +112,6 @@ final class UnsortedKeys {
     KeyPartEntry(
       key: key(entry), sectionLength: Int(entry.sectionLength), idLength: Int(entry.idLength),
       sequence: entry.sequence, isBirth: entry.isBirth)
-  }
-
-  /// The part whose next key is the least one, and of equal ones that with the first moment. O(parts).
-  private func leastHead() -> Int? {
-    var least: Int?
-    for index in heads.indices {
-      guard let known = least else {
-        least = index
-        continue
-      }
-      let order = heads[index].entry.key.order(heads[known].entry.key)
-      if order < 0 || order == 0 && heads[index].entry.sequence < heads[known].entry.sequence {
-        least = index
-      }
-    }
-    return least
   }
 }
 

@@ -35,13 +35,13 @@ extension EventStore {
   ) async throws -> Result {
     let replay = Replay(
       self, folding, to: points, view: view, counting: counter, findsChains: findsChains)
-    return try await machine.past.result { slice in try replay.goOn(slice).map(body) }
+    return try await machine.past.result { slice in try replay.resume(slice).map(body) }
   }
 
   /// The same, for a thread that may block.
   package func statesBlocking(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) throws(StoreError) -> [TableSet] {
-    try Replay(self, folding, to: points, view: view).goOn(nil) ?? []
+    try Replay(self, folding, to: points, view: view).resume(nil) ?? []
   }
 }

@@ -27,7 +27,7 @@ extension RowTable {
       }
     } else {
       let walk = RowWalk(store, folding, name, id)
-      rows = try await store.machine.past.result { slice in try walk.goOn(slice) }
+      rows = try await store.machine.past.result { slice in try walk.resume(slice) }
     }
     var id = id
     return id.withUTF8 { id in rows.compactMap { version($0, UnsafeRawBufferPointer(id)) } }
@@ -186,7 +186,7 @@ private final class RowWalk: @unchecked Sendable {
   }
 
   /// Goes on for a slice. Returns the versions once all are noted.
-  func goOn(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
+  func resume(_ slice: TimeSlice) throws(StoreError) -> [RunRow]? {
     let known = try found()
     if rest == nil {
       if known.begin >= store.log.mark.logBegin {

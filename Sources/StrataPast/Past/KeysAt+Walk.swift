@@ -104,31 +104,22 @@ extension KeysAt {
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(StatePage.Damage) {
     try willFind(low, goesOn: true)
-    var places: [KeyPosition] = []
+    var (places, areThere): ([KeyPosition], [Bool]) = ([], [])
     for part in parts {
       let place = KeyPosition(part, of: self, from: low, to: high, budget)
       var isThere = try place.next()
       while isThere, place.cursor.key.isBefore(low) { isThere = try place.next() }
-      if isThere { places.append(place) }
+      places.append(place)
+      areThere.append(isThere)
     }
-    // The runs whose next key is the least, in their order: the newest one decides.
-    var least: [KeyPosition] = []
-    while !places.isEmpty, budget.map({ $0.left >= 0 }) ?? true {
-      least.removeAll(keepingCapacity: true)
-      for place in places {
-        let order = least.first.map { place.cursor.key.order(against: $0.cursor.key) } ?? 0
-        if order < 0 { least.removeAll(keepingCapacity: true) }
-        if order <= 0 { least.append(place) }
+    var merge = SortedMerge(places, areThere: areThere)
+    while try merge.next(), budget.map({ $0.left >= 0 }) ?? true {
+      // Of the runs that have the key, the newest one decides.
+      guard let newest = merge.current.last.map({ merge.sources[$0] }), try newest.isAlive() else { continue }
+      let goesOn = newest.cursor.key.withUnsafeBytes { key in
+        body(Lent(bytes: key, sectionLength: newest.cursor.sectionLength, idLength: newest.cursor.idLength))
       }
-      if let newest = least.last, try newest.isAlive() {
-        let goesOn = newest.cursor.key.withUnsafeBytes { key in
-          body(
-            Lent(
-              bytes: key, sectionLength: newest.cursor.sectionLength, idLength: newest.cursor.idLength))
-        }
-        guard goesOn else { return }
-      }
-      for place in least where try !place.next() { places.removeAll { $0 === place } }
+      guard goesOn else { return }
     }
   }
 }
@@ -140,7 +131,7 @@ private final class PageBudget {
 }
 
 /// Where a walk is in one run.
-private final class KeyPosition {
+private final class KeyPosition: AscendingSource {
   /// A part of the directory of the run, and the first of its pages that begins after the walk, or their end.
   private struct Part {
     var index: Int
@@ -175,6 +166,8 @@ private final class KeyPosition {
     guard try cursor.next() else { return false }
     return high.map { cursor.key.isBefore($0) } ?? true
   }
+
+  func order(_ other: KeyPosition) -> Int { cursor.key.order(against: other.cursor.key) }
 
   private var isAtEnd: Bool { keys.sequence >= run.keys.reader.root.end }
 

@@ -25,6 +25,14 @@ package struct PastCosts: Sendable {
     costs.repeated = .infinity
     return costs
   }()
+
+  /// The costs of the state with which a history is continued. Each event that is folded into a saved state reads the pages
+  /// of the rows that it changes.
+  static let ofHistory: PastCosts = {
+    var costs = PastCosts()
+    (costs.repeated, costs.change) = (16, .infinity)
+    return costs
+  }()
 }
 
 /// The ways that there are to one state of the past. A value: what it knows of states, runs and erasures was looked up
@@ -144,4 +152,20 @@ struct PastWays {
   }
 
   private static func distance(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : b - a }
+}
+
+extension RunSet {
+  /// What the choice among the ways to a state is to know of the runs.
+  ///
+  /// - Parameter hasKeys: whether they may have the keys of the list that is wanted.
+  func ways(hasKeys: Bool = false) -> PastWays.Runs {
+    PastWays.Runs(
+      begin: begin, end: end, head: head, hasKeys: hasKeys,
+      size: { sequence in
+        let read = runs(holding: sequence)
+        let versions = read.reduce(0) { $0 + Double($1.root.versionCount) }
+        return (versions, Double(read.map(\.root.rowCount).max() ?? 0))
+      },
+      changeCount: { changeCount(between: $0, and: $1) })
+  }
 }

@@ -38,7 +38,7 @@ final class Replay: @unchecked Sendable {
   var bytesRead: UInt64 { past.bytesRead }
 
   /// Continues the replay. Returns the states in the order of the points, nil if the slice ended first.
-  func goOn(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
+  func resume(_ slice: TimeSlice?) throws(StoreError) -> [TableSet]? {
     let sequences = try sequencesOfPoints()
     while let sequence = rest.last {
       if reached == nil { reached = try past.fold(at: sequence, slice) }

@@ -59,17 +59,7 @@ final class RunPast {
   var end: UInt64 { runs?.end ?? 0 }
 
   /// What the choice among the ways to a state is to know; nil if there are no runs.
-  var ways: PastWays.Runs? {
-    guard let runs else { return nil }
-    return PastWays.Runs(
-      begin: runs.begin, end: runs.end, head: runs.head, hasKeys: hasKeys,
-      size: { sequence in
-        let read = runs.runs(holding: sequence)
-        let versions = read.reduce(0) { $0 + Double($1.root.versionCount) }
-        return (versions, Double(read.map(\.root.rowCount).max() ?? 0))
-      },
-      changeCount: { runs.changeCount(between: $0, and: $1) })
-  }
+  var ways: PastWays.Runs? { runs?.ways(hasKeys: hasKeys) }
 
   func covers(_ sequence: UInt64) -> Bool { runs?.covers(sequence) ?? false }
 
@@ -90,7 +80,7 @@ final class RunPast {
             on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
         }
       }
-      let made = if let step { try step.goOn(slice) } else { try building?.goOn(slice) }
+      let made = if let step { try step.resume(slice) } else { try building?.resume(slice) }
       guard let tables = made else { return .paused }
       (building, step) = (nil, nil)
       return .done(tables, head: runs.head)

@@ -35,7 +35,8 @@ public struct ProjectionStatus: Sendable, Equatable {
   /// of the log where only the last part of the history is kept. What is before it is replayed. Nil if this process knows
   /// of none.
   public var historyFirstSequence: UInt64?
-  /// Why the history could not be continued. Nothing is lost, but states of the past after it are replayed.
+  /// Why the history could not be continued, or the list that dropped out of it because its code made other keys of the
+  /// same rows. Nothing is lost, but states of the past after it are replayed, or the list's past is built from the rows.
   public var historyError: StoreError?
   /// The kept lists that this process asked for, ascending by table and name, and from which event on their past is in the
   /// history.

@@ -46,7 +46,7 @@ internal import Testing
         let replay = Replay(
           log.store, rows.folding, to: points.map { .sequence($0) }, view: (rows.name, list.definition),
           counting: counter)
-        return try #require(try replay.goOn(nil))
+        return try #require(try replay.resume(nil))
       }
       // The list is asked for before there are runs, between them, or after all of them.
       let count = Int.random(in: 2...14, using: &random)

@@ -83,7 +83,7 @@ private final class Zone: Sendable {
   {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
-    var (read, lacking, healed) = (0, 0, 0)
+    var (read, lacking, named, healed) = (0, 0, 0, 0)
     while runs.next() {
       let zone = Zone(changingEvery: [0, 0, 5, 40].randomElement(using: &random)!)
       let order = [SectionOrder.key, .count, StateKeptViewTests.orders.last!.1].randomElement(using: &random)!
@@ -113,6 +113,9 @@ private final class Zone: Sendable {
         let owner = try #require(KeyOwner(Self.table, definition))
         let isWhole = historian.runs()?.runs.allSatisfy { $0.hasKeys(of: owner) } ?? false
         lacking += isWhole ? 0 : 1
+        let names = historian.failure.map { "\($0)".contains("the code of the list local over b") }
+        #expect(names != false, "run \(runs.count), process \(process)")
+        named += names == true ? 1 : 0
         try store.closeBlocking()
         store = try StateStore.open(disk, options: options)
       }
@@ -124,10 +127,11 @@ private final class Zone: Sendable {
       try historian.recordBlocking(writesRest: true)
       let owner = try #require(KeyOwner(Self.table, definition))
       if let set = historian.runs(), set.runs.allSatisfy({ $0.hasKeys(of: owner) }) { healed += 1 }
+      #expect(historian.failure == nil)
       try store.closeBlocking()
     }
-    print("contradicted lists: read \(read), lacking \(lacking), healed \(healed)")
+    print("contradicted lists: read \(read), lacking \(lacking), named \(named), healed \(healed)")
     #expect(healed == runs.count)
-    #expect(read > runs.count && lacking > runs.count / 8, "\(read), \(lacking)")
+    #expect(read > runs.count && lacking > runs.count / 8 && named > 0, "\(read), \(lacking), \(named)")
   }
 }

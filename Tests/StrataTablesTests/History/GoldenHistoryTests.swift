@@ -1,5 +1,4 @@
-// The kept stores with a history of version 3.0, without keys and with them: what this code reads in them is what was
-// written, today and later.
+// The kept store with a history of version 3.0: what this code reads in it is what was written, today and later.
 
 import Foundation
 internal import StrataBase
@@ -11,26 +10,14 @@ internal import StrataLog
 internal import StrataSimulation
 internal import Testing
 
-private enum GoldenHistory: CaseIterable {
-  /// Runs as they were before there were keys.
-  case rows
-  /// Runs with the keys of all rows and of a kept list.
-  case keys
-
-  var golden: GoldenFiles {
-    switch self {
-    case .rows:
-      GoldenFiles(
-        "history-3.0/documents.store",
-        "A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event."
-      )
-    case .keys:
-      GoldenFiles(
-        "history-3.0/keys.store",
-        "The same with the keys of all rows, and of a list whose sections are ordered by values of their items."
-      )
-    }
-  }
+private enum GoldenHistory {
+  static let golden = GoldenFiles(
+    "history-3.0/keys.store",
+    """
+    A store with a history: a base and deltas, two tables, a document of its own record, a problem, an erased event, and \
+    the keys of all rows and of a list whose sections are ordered by values of their items.
+    """
+  )
 
   /// By `n` in sections of its remainder, with rows that cannot be placed and rows that are left out.
   static let definition = StateKeptViewTests.definition(
@@ -38,7 +25,7 @@ private enum GoldenHistory: CaseIterable {
   static let folding = Folding.documents(only: nil)
   static let folder = "derived/history/$documents-1"
 
-  var options: StoreOptions {
+  static var options: StoreOptions {
     var options = StoreOptions()
     options.clock = .fixed
     options.sealsInBackground = false
@@ -52,7 +39,6 @@ private enum GoldenHistory: CaseIterable {
     options.runLimits.pageLength = 200
     options.runLimits.largeLength = 500
     options.runLimits.wholeInterval = 4
-    options.runLimits.keepsKeys = self == .keys
     options.runLimits.keyCountMax = 3
     options.runLimits.groupKeyCountMax = 8
     options.runLimits.directoryPageCountMin = 4
@@ -72,7 +58,7 @@ private enum GoldenHistory: CaseIterable {
   }
 
   /// The calls that made the store.
-  func write() throws -> [String: [UInt8]] {
+  static func write() throws -> [String: [UInt8]] {
     let disk = SimulatedDisk()
     let id = StoreID(low: 0x8877_6655_4433_2211, high: 0x00FF_EEDD_CCBB_AA99)
     let store = try EventStore.open(
@@ -106,12 +92,10 @@ private enum GoldenHistory: CaseIterable {
 }
 
 @Suite struct GoldenHistoryTests {
-  @Test(arguments: GoldenHistory.allCases)
-  fileprivate func `a kept history is valid, and holds what a fold of its log holds at every event`(
-    _ kept: GoldenHistory
-  ) throws {
+  @Test func `the kept history is valid, and holds what a fold of its log holds at every event`() throws {
     let store = try EventStore.open(
-      GoldenFiles.disk(try kept.golden.kept()), path: GoldenFiles.root, .readOnly, options: kept.options)
+      GoldenFiles.disk(try GoldenHistory.golden.kept()), path: GoldenFiles.root, .readOnly,
+      options: GoldenHistory.options)
     let reader = try #require(HistoryReader(store.log, GoldenHistory.folding))
     let runs = try #require(reader.runs())
     #expect(runs.end == store.head.sequence && runs.end > 65)
@@ -130,8 +114,8 @@ private enum GoldenHistory: CaseIterable {
 
   @Test func `the kept keys hold what a list over a fold of the log holds at every event`() throws {
     let store = try EventStore.open(
-      GoldenFiles.disk(try GoldenHistory.keys.golden.kept()), path: GoldenFiles.root, .readOnly,
-      options: GoldenHistory.keys.options)
+      GoldenFiles.disk(try GoldenHistory.golden.kept()), path: GoldenFiles.root, .readOnly,
+      options: GoldenHistory.options)
     let (folding, definition) = (GoldenHistory.folding, GoldenHistory.definition)
     let states = try HistoryStore.replayed(store, folding)
     var (unplaced, shown) = (0, 0)
@@ -153,12 +137,11 @@ private enum GoldenHistory: CaseIterable {
     #expect(lists == [ListHistory(table: "incident", name: "by n", firstSequence: 1)])
   }
 
-  @Test(arguments: GoldenHistory.allCases)
-  fileprivate func `the writer writes the kept history again`(_ history: GoldenHistory) throws {
-    let files = try history.write()
+  @Test func `the writer writes the kept history again`() throws {
+    let files = try GoldenHistory.write()
     // To keep another one: set STRATA_GOLDEN, and run this test.
-    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try history.golden.keep(files) }
-    let kept = try history.golden.kept()
+    if ProcessInfo.processInfo.environment["STRATA_GOLDEN"] != nil { try GoldenHistory.golden.keep(files) }
+    let kept = try GoldenHistory.golden.kept()
     #expect(kept.keys.sorted() == files.keys.sorted())
     // LZ4 may pack the same pages otherwise in another version of it: then places and lengths differ too.
     func fields(_ files: [String: [UInt8]]) throws -> HistoryManifest {

@@ -277,7 +277,7 @@ internal import Testing
     func made(_ runs: RunSet, _ last: ManifestRun) throws -> (isOfSaved: Bool, tables: TableSet) {
       let begin = HistoryBegin(store.log, folding, runs, last, historian.savedStates())
       while true {
-        if let made = try begin.goOn(TimeSlice()) { return (made.checkpoints != nil, made.tables) }
+        if let made = try begin.resume(TimeSlice()) { return (made.checkpoints != nil, made.tables) }
       }
     }
     let good = try made(runs, last)

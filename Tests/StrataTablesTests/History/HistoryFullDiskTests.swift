@@ -79,7 +79,7 @@ internal import Testing
         for _ in 0..<3 {
           let sequence = UInt64.random(in: 1...store.head.sequence, using: &random)
           let replay = Replay(store, Self.folding, to: [.sequence(sequence)], view: list)
-          let state = try #require(try replay.goOn(nil))[0]
+          let state = try #require(try replay.resume(nil))[0]
           let difference = try KeptPastTests.difference(state, from: replayed[Int(sequence)], store, list)
           #expect(difference == nil, "\(what), at \(sequence)")
         }

@@ -20,7 +20,7 @@ internal import Testing
       isMerging: true, front: (first: 2, isBase: false), plan: MergePlan(baseAt: 5),
       folded: .init(isDue: true, isWhole: true, isAtEnd: true), hasEvents: true, writesRest: true,
       mayLackKeys: true)
-    #expect(situation.next == .goOnMerging)
+    #expect(situation.next == .resumeMerging)
     situation.isMerging = false
     #expect(situation.next == .beginMerging(Self.base))
     situation.front = (first: 2, isBase: true)

@@ -13,7 +13,7 @@ internal import Testing
   private static let view = (table: "b", definition: definition)
   private static let folding = StateStore.documents
 
-  /// A store whose runs were written without keys, and the boundaries of these runs.
+  /// A store whose runs were written before a list was asked for, and the boundaries of these runs.
   private static func filled(
     _ disk: SimulatedDisk, _ random: inout SeededGenerator
   ) throws -> (options: StoreOptions, ends: [UInt64]) {
@@ -23,16 +23,14 @@ internal import Testing
     options.runLimits.laggingCount = 1
     options.runLimits.baseChangeCountMin = UInt64.random(in: 6...20, using: &random)
     options.runLimits.mergedVersionCountMax = 0
-    var former = options
-    former.runLimits.keepsKeys = false
-    let store = try StateStore.open(disk, options: former)
+    let store = try StateStore.open(disk, options: options)
     var events = StateEvents(seed: random.next())
     events.rowCount = 3
     for _ in 0..<Int.random(in: 20...45, using: &random) { try events.append(to: store) }
     let historian = try #require(store.projector(folding).historian)
     try historian.recordBlocking(writesRest: true)
     let runs = try #require(historian.runs())
-    #expect(runs.runs.allSatisfy { $0.keys.isEmpty })
+    #expect(runs.runs.allSatisfy { $0.keys.map(\.owner) == [KeyOwner.rows.number] })
     try store.closeBlocking()
     return (options, runs.runs.map(\.root.end))
   }
@@ -46,7 +44,9 @@ internal import Testing
     return true
   }
 
-  @Test func `runs without keys get them where they are, and are read as before until then`() throws {
+  @Test func `runs without the keys of a list get them where they are, and are read as before until then`()
+    throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed())
     let runs = StateRuns()
     var partial = 0
@@ -208,7 +208,7 @@ internal import Testing
       }
       try keys.end(parts)
       var (record, found) = (KeyRecord(), [([UInt8], [UInt64])]())
-      while try keys.next(&record, after: 5, parts) {
+      while try keys.next(&record, after: 5) {
         #expect(!record.isAlive && record.sectionLength == 1 && record.idLength == 1)
         found.append((record.key, record.moments))
       }

@@ -36,7 +36,7 @@ internal import Testing
       let counter = PastCounter()
       let replay = Replay(
         pair.reader, pair.folding, to: sequences.map { .sequence($0) }, view: list, counting: counter)
-      let states = try #require(try replay.goOn(nil))
+      let states = try #require(try replay.resume(nil))
       let fromHistory = counter.counts.fromHistory
       guard PastDifferenceTests.changes(states[0], states[1]) == changes else {
         return (fromHistory, "what changed between \(sequences)")

@@ -91,7 +91,7 @@ internal import Testing
     let replay = Replay(
       pair.reader, StateStore.documents, to: [.sequence(end / 2), .sequence(end - 3)], view: nil,
       counting: counter)
-    #expect(try replay.goOn(nil)?.count == 2)
+    #expect(try replay.resume(nil)?.count == 2)
     #expect(replay.bytesRead == 0)
     #expect(counter.counts == PastCounts(states: 2, fromHistory: 2, foldedEvents: 0))
     #expect(pair.history.end == end)

@@ -28,7 +28,6 @@ enum HistoryStore {
     options.runLimits.walkLength = [1, 300, 1 << 16].randomElement(using: &random)!
     options.runLimits.partRowCountMin = [1, 3, 4_096].randomElement(using: &random)!
     options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
-    options.runLimits.keepsKeys = Int.random(in: 0..<3, using: &random) > 0
     options.runLimits.openFileCountMax = [0, 2, 5, 64].randomElement(using: &random)!
     options.unsavedSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
     options.pageCacheSize = [0, 5_000, 1 << 20].randomElement(using: &random)!
@@ -46,10 +45,9 @@ enum HistoryStore {
     }
   }
 
-  /// The same, with which runs have keys.
+  /// The same, with tiny pages and groups of keys.
   static func keyOptions(_ random: inout SeededGenerator, keepsAll: Bool = true) -> StoreOptions {
     var options = options(&random, keepsAll: keepsAll)
-    options.runLimits.keepsKeys = true
     options.runLimits.keyCountMax = [1, 2, 5, 32].randomElement(using: &random)!
     options.runLimits.groupKeyCountMax = [1, 3, 20, 256].randomElement(using: &random)!
     options.runLimits.directoryPageCountMin = [1, 2, 7, 128].randomElement(using: &random)!

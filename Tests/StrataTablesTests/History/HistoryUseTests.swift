@@ -164,7 +164,7 @@ internal import Testing
       #expect(try await documents.history(of: "3").count == 10 * round)
       #expect(try await documents["3", at: .sequence(14)]?.fields["n"] == 13)
       let replay = Replay(store, StateStore.documents, to: [.sequence(least)], view: nil)
-      #expect(try replay.goOn(nil)?[0].rowCount == 10)
+      #expect(try replay.resume(nil)?[0].rowCount == 10)
       #expect(replay.bytesRead == 0)
       try await store.close()
       #expect(try await documents["3", at: .sequence(14)]?.fields["n"] == 13)
@@ -247,7 +247,7 @@ internal import Testing
     var states: [TableSet]?
     var count = 0
     while states == nil, count < 1_000 {
-      states = try replay.goOn(TimeSlice(until: MonotonicTime.now()))
+      states = try replay.resume(TimeSlice(until: MonotonicTime.now()))
       count += 1
     }
     #expect(states?.map(\.rowCount) == [650, 700, 700] && replay.bytesRead == 0)

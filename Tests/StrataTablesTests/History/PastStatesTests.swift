@@ -236,7 +236,7 @@ internal import Testing
       for (start, end) in [(1, 3), (3, 1)] as [(UInt64, UInt64)] {
         #expect(throws: StatePage.Damage.self, "table \(table), \(length) bytes") {
           let step = try RunStep(set, from: TableSet(sequence: start), to: end, only: nil)
-          while try step.goOn(nil) == nil {}
+          while try step.resume(nil) == nil {}
         }
       }
     }

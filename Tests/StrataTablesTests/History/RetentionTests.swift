@@ -166,7 +166,7 @@ internal import Testing
         let counter = PastCounter()
         let replay = Replay(
           past.store, past.folding, to: [.sequence(sequence)], view: nil, counting: counter)
-        let state = try #require(try replay.goOn(nil)?[0])
+        let state = try #require(try replay.resume(nil)?[0])
         let counts = counter.counts
         let difference = try StateAnswers(state, of: past.store).difference(
           from: StateAnswers(expected[Int(sequence)], of: past.store))

@@ -238,7 +238,6 @@ internal import Testing
     options.runLimits.laggingCount = 1
     options.runLimits.cacheSize = 0
     options.runLimits.openFileCountMax = 1
-    options.runLimits.keepsKeys = false
     let folding = StateStore.documents
     let writer = try StateStore.open(disk, options: options)
     var events = StateEvents(seed: 3)
@@ -260,7 +259,7 @@ internal import Testing
         let sequence = before.end / 2
         let counter = PastCounter()
         let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
-        let state = try #require(try replay.goOn(nil)?[0])
+        let state = try #require(try replay.resume(nil)?[0])
         #expect(
           try StateAnswers(state, of: store).difference(
             from: StateAnswers(expected[Int(sequence)], of: store)) == nil)
@@ -293,7 +292,6 @@ internal import Testing
     options.runLimits.baseChangeCountMin = .max
     options.runLimits.cacheSize = 0
     options.runLimits.openFileCountMax = 4
-    options.runLimits.keepsKeys = false
     return options
   }
 
@@ -318,7 +316,7 @@ internal import Testing
     for sequence in stride(from: set.begin + 1, through: set.end, by: 9) {
       let counter = PastCounter()
       let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
-      let state = try #require(try replay.goOn(nil)?[0])
+      let state = try #require(try replay.resume(nil)?[0])
       try Self.check(state, expected[Int(sequence)], store, "at \(sequence)")
       #expect(counter.counts.fromHistory == 1, "at \(sequence)")
     }
@@ -416,7 +414,6 @@ internal import Testing
     var options = StateStore.options()
     options.history = .all
     options.runLimits.pageLength = 300
-    options.runLimits.keepsKeys = false
     let store = try StateStore.open(SimulatedDisk(), options: options)
     for number in 100..<900 { try store.put("\(number)", ["n": .int(Int64(number))]) }
     let historian = try #require(store.projector(StateStore.documents).historian)

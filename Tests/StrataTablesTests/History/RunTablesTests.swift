@@ -101,7 +101,7 @@ internal import Testing
       var state: TableSet?
       var sliceCount = 0
       while state == nil, sliceCount < 1_000 {
-        state = try building.goOn(slice)
+        state = try building.resume(slice)
         sliceCount += 1
       }
       #expect(sliceCount > 2)

@@ -268,7 +268,7 @@ internal import Testing
     var lengths: [UInt64] = []
     var made: HistoryBegin.Made?
     while made == nil {
-      made = try begin.goOn(TimeSlice(until: .now()))
+      made = try begin.resume(TimeSlice(until: .now()))
       if made == nil { try begin.spill(to: file, over: 100_000) }
       lengths.append(file.length)
     }
