@@ -119,10 +119,24 @@ class PeersTests(unittest.TestCase):
         for length, median in zip(lengths, medians):
             self.assertAlmostEqual(length, median / max(medians) * peer_plots.BARS, delta=0.1)
 
+    def test_a_page_gets_the_figures_and_keeps_the_rest(self):
+        page = os.path.join(self.folder, "Peers.md")
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(f"before\n{peers.FIGURES[0]}\nold\n{peers.FIGURES[1]}\nafter\n")
+        self.run_peers("--only", "size", "--rounds", "1", "--page", page)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n"))
+        self.assertNotIn("old", text)
+        self.assertIn("| Strata | 0.4 | 0.4, 0.4 | 1.00 × |", text)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "Resources", "peers-size.svg")))
+
     def test_figures_have_three_digits_and_a_unit(self):
         self.assertEqual([peers.text_of(value, "events/s") for value in (1_340_000, 15_040, 812)],
                          ["1.34 M", "15.0 k", "812"])
         self.assertEqual(peers.text_of(28.04, "bytes"), "28.0")
+        self.assertEqual([peers.three_digits(value) for value in (302.4, 48.03, 2.321, 0.0029)],
+                         ["302", "48.0", "2.32", "0.0029"])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 of its own. Prints tables, and writes results.json and a plot for each group.
 
     peers.py --programs FOLDER --out FOLDER [--quick] [--only GROUP]... [OPTION]...
-    peers.py --again FILE --out FOLDER            # tables and plots of a results.json, without running anything
+    peers.py --again FILE --out FOLDER [--page PAGE]     # tables and plots of a results.json, without running anything
 
 In each round every program does each piece of work once, in one order in even rounds and in the opposite one in odd
 rounds. What is said of a row is the median of its rounds; a ratio is the median of the ratios of the rounds.
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import peer_plots
 
 # Events of the corpus are repeated until there are about this many.
-EVENTS = {"full": 1_000_000, "quick": 120_000}
+EVENTS = {"full": 1_048_528, "quick": 120_000}
 ROUNDS = {"full": 5, "quick": 3}
 READS = {"full": 50_000, "quick": 4_000}
 STREAMS = {"full": 1_000, "quick": 100}
@@ -236,25 +236,48 @@ def text_of(value, unit):
 
 
 def three_digits(value):
+    if value < 0.1:
+        return f"{value:.2g}"
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
 def tables(results):
-    """The results as tables of Markdown."""
-    lines = []
+    """The results as tables of Markdown, each group after the name of its plot, as pages of DocC have them."""
+    load, machine = results["load"], results["machine"]
+    lines = [f"{results['events']:,} events in {results['rounds']} rounds, on {machine['processors']} processors "
+             f"({machine['processor']}) with a load of {load['before']:.1f} before the run and {load['after']:.1f} at "
+             "its end."]
     for group in results["groups"]:
-        lines += ["", f"### {group['title']}", ""]
+        lines += ["", f"### {group['title']}", "", f"![The tables below as bars.](peers-{group['name']})"]
         for panel in group["panels"]:
-            lines += [f"| {panel['title']} | {panel['unit']} | from, to | beside Strata |", "|---|--:|--:|--:|"]
+            lines += ["", f"| {panel['title']} | {panel['unit']} | from, to | beside Strata |", "|---|--:|--:|--:|"]
             for row in panel["rows"]:
                 low, high = (text_of(row[key], panel["unit"]) for key in ("least", "most"))
                 lines.append(f"| {row['name']} | {text_of(row['median'], panel['unit'])} | {low}, {high} "
                              f"| {three_digits(row['ratio'])} × |")
-            lines.append("")
     return "\n".join(lines)
 
 
-def machine():
+FIGURES = ("<!-- Written by Tools/bench --page. -->", "<!-- End of what Tools/bench writes. -->")
+
+
+def update(page, results, plots):
+    """Puts the tables of the results into a page, between two comments, and the plots into its folder of resources."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    if any(text.count(mark) != 1 for mark in FIGURES):
+        sys.exit(f"{page} has no place for figures: a line {FIGURES[0]} and a line {FIGURES[1]}")
+    head, rest = text.split(FIGURES[0])
+    _, tail = rest.split(FIGURES[1])
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(f"{head}{FIGURES[0]}\n\n{tables(results)}\n\n{FIGURES[1]}{tail}")
+    resources = os.path.join(os.path.dirname(page), "Resources")
+    os.makedirs(resources, exist_ok=True)
+    for plot in plots:
+        shutil.copy(plot, resources)
+
+
+def machine_of_run():
     """What is known of the machine, for readers who compare figures."""
     processor = platform.processor()
     try:
@@ -291,7 +314,7 @@ def measure(options):
         bench.remove()
     return {
         "events": bench.count, "distinct": lines, "rounds": rounds, "mode": bench.mode, "versions": versions,
-        "machine": machine(), "load": {"before": load, "after": os.getloadavg()[0]},
+        "machine": machine_of_run(), "load": {"before": load, "after": os.getloadavg()[0]},
         "groups": [{"name": group.name, "title": group.title,
                     "panels": [{"title": panel.title, "unit": panel.unit, "rows": summary(panel)}
                                for panel in group.panels]}
@@ -310,6 +333,7 @@ def main(words):
     parser.add_argument("--events", type=int, help="about how many events")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--directory", help="a folder on the disk to measure")
+    parser.add_argument("--page", help="a page of the documentation whose figures are replaced by these")
     parser.add_argument("--before", help="an older stratabench, measured in the same turns")
     options = parser.parse_args(words)
     if options.again:
@@ -321,10 +345,13 @@ def main(words):
     with open(os.path.join(options.out, "results.json"), "w", encoding="utf-8") as file:
         json.dump(results, file, indent=1)
     with open(os.path.join(options.out, "tables.md"), "w", encoding="utf-8") as file:
-        file.write(tables(results).lstrip() + "\n")
-    for group in results["groups"]:
-        with open(os.path.join(options.out, f"peers-{group['name']}.svg"), "w", encoding="utf-8") as file:
+        file.write(tables(results) + "\n")
+    plots = [os.path.join(options.out, f"peers-{group['name']}.svg") for group in results["groups"]]
+    for group, path in zip(results["groups"], plots):
+        with open(path, "w", encoding="utf-8") as file:
             file.write(peer_plots.plot(group, text_of, three_digits))
+    if options.page:
+        update(options.page, results, plots)
     print(tables(results))
     print(f"results.json, tables.md and a plot of each group are in {options.out}")
 
