@@ -54,7 +54,7 @@ struct Stratabench: AsyncParsableCommand {
   @Option(help: "A folder in which the workload past makes its stores once. Later runs use them again.")
   var stores: String?
 
-  @Option(help: "The workload past asks only the questions whose names contain this.")
+  @Option(help: "The workloads bulk and past do only what has a name that contains this.")
   var question: String?
 
   @Option(help: "The number of rounds. Default: 20 for durable, 15 for lists, 5 for the others.")

@@ -98,7 +98,10 @@ struct AppendDecider {
       let before = tables.nextSequence
       var framed = 0
       do throws(StoreError) {
-        for mark in draft.marks {
+        let marks = draft.marks
+        for number in marks.indices {
+          tables.prefetch(marks, before: number)
+          let mark = marks[number]
           let stream = draft.stream(of: mark)
           let revision = try tables.append(
             to: stream, hash: mark.streamHash, type: draft.type(of: mark)
@@ -129,6 +132,7 @@ struct AppendDecider {
   private mutating func closedRevision(
     of stream: UnsafeRawBufferPointer, hash: UInt64, _ tables: SegmentIndex, _ builds: Bool
   ) throws(StoreError) -> UInt64 {
+    if let revision = index.revisionClosedLast(of: stream, hash: hash, below: tables) { return revision }
     if let filters = filters(below: tables), !filters.mayContain(stream: stream, hash: hash) { return 0 }
     return try index.closedRevision(of: stream, below: tables, builds: builds)
   }

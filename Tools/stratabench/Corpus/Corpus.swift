@@ -14,13 +14,28 @@ struct Corpus: Sendable {
 
   /// The distinct lines; event n is line n modulo the number of lines.
   let lines: [Line]
+  /// Stream and payload of all lines, back to back: a draft is made of them without touching an array for each event.
+  private let bytes: [UInt8]
+  private let spans: [Span]
   let count: Int
   let isFromFile: Bool
+
+  private struct Span: BitwiseCopyable {
+    var offset: Int
+    var streamLength: Int
+    var payloadLength: Int
+  }
 
   init(path: String?, count: Int) throws {
     self.count = count
     isFromFile = path != nil
     lines = try path.map { try Self.read($0) } ?? Self.generate(65_533)
+    var bytes: [UInt8] = []
+    spans = lines.map { line in
+      defer { bytes += line.stream + line.payload }
+      return Span(offset: bytes.count, streamLength: line.stream.count, payloadLength: line.payload.count)
+    }
+    self.bytes = bytes
   }
 
   init(lines: [Line], count: Int) {
@@ -91,15 +106,26 @@ struct Corpus: Sendable {
   func draft(_ range: Range<Int>, streams: Int? = nil) -> AppendDraft {
     let draft = AppendDraft(bytesHint: range.count * 320)
     let type = Array(DocumentEvent.put.utf8)
+    let none = UnsafeRawBufferPointer(start: nil, count: 0)
     type.withUnsafeBytes { type in
-      for number in range {
-        let line = self[number]
-        let stream = streams.map { Array("incident/\(number % $0)".utf8) } ?? line.stream
-        stream.withUnsafeBytes { stream in
-          line.payload.withUnsafeBytes { payload in
-            draft.add(
-              stream: stream, type: type, codec: PayloadCodec.cbor.rawValue,
-              metadata: UnsafeRawBufferPointer(start: nil, count: 0), payload: payload)
+      bytes.withUnsafeBytes { bytes in
+        spans.withUnsafeBufferPointer { spans in
+          for number in range {
+            let span = spans[number % spans.count]
+            let stream = UnsafeRawBufferPointer(
+              rebasing: bytes[span.offset..<span.offset + span.streamLength])
+            let begin = span.offset + span.streamLength
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[begin..<begin + span.payloadLength])
+            func add(to stream: UnsafeRawBufferPointer) {
+              draft.add(
+                stream: stream, type: type, codec: PayloadCodec.cbor.rawValue, metadata: none,
+                payload: payload)
+            }
+            if let streams {
+              Array("incident/\(number % streams)".utf8).withUnsafeBytes(add)
+            } else {
+              add(to: stream)
+            }
           }
         }
       }

@@ -43,6 +43,8 @@ extension Workload {
       limits.append(RawLimits.compressAndWrite(raw, path: bench.scratch.fresh("raw")))
       for durability in [Durability.synced, .buffered] {
         for tasks in [1, 4, 16] {
+          let name = "\(durability), \(tasks) task\(tasks > 1 ? "s" : "")"
+          guard bench.question.map({ name.contains($0) }) ?? true else { continue }
           var options = StoreOptions()
           options.durability = durability
           let path = bench.scratch.fresh("bulk")
@@ -51,7 +53,7 @@ extension Workload {
             try await fill(store, bench.corpus, tasks: tasks)
             try await store.close()
           }
-          times["\(durability), \(tasks) task\(tasks > 1 ? "s" : "")", default: []].append(time)
+          times[name, default: []].append(time)
         }
       }
     }
