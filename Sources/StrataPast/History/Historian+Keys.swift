@@ -15,9 +15,7 @@ extension Historian {
 
   func keep(_ definition: ViewDefinition, of table: String) {
     guard definition.kept != nil else { return }
-    state.withLock { state in
-      if state.lists.keep(definition, of: table) { state.mayLackKeys = true }
-    }
+    state.withLock { $0.keep(definition, of: table) }
     start()
   }
 
@@ -31,8 +29,5 @@ extension Historian {
 
   /// Leaves a list out of the runs to come. It is built from the rows where runs lack its keys, until the process ends:
   /// the next one makes them with one code again.
-  func leaveOut(_ list: KeyOwner) {
-    assert(list.isMadeByProgram, "keys that no code of the program makes are other ones")
-    state.withLock { $0.leftOut.append(list) }
-  }
+  func leaveOut(_ list: KeyOwner) { state.withLock { $0.leaveOut(list) } }
 }

@@ -8,46 +8,28 @@ extension Historian {
   /// little from then on.
   private static let dropTime = Duration.seconds(1)
 
-  func takeTurn() {
-    state.wait { state in
-      if state.isRunning { return false }
-      state.isRunning = true
-      return true
-    }
-  }
+  func takeTurn() { state.wait { $0.takeTurn() } }
 
   /// Returns false if the background thread has more to do than that: it merges runs, or adds the keys of a list.
-  func takeTurn(within limit: Duration) -> Bool {
-    state.wait(timeout: limit) { state in
-      if state.isRunning { return false }
-      state.isRunning = true
-      return true
-    }
-  }
+  func takeTurn(within limit: Duration) -> Bool { state.wait(timeout: limit) { $0.takeTurn() } }
 
   func endTurn() {
-    state.withLock { $0.isRunning = false }
+    state.withLock { $0.endTurn() }
     state.signalAll()
   }
 
   /// Runs a body that uses `work`. The caller has the turn. What was forgotten meanwhile is freed at the end.
   func step<Result>(_ body: () -> Result) -> Result {
-    state.wait { Self.beginStep(&$0) }
+    state.wait { $0.beginStep() }
     defer { endStep() }
     return body()
-  }
-
-  private static func beginStep(_ state: inout State) -> Bool {
-    if state.isInStep { return false }
-    state.isInStep = true
-    return true
   }
 
   private func endStep() {
     while true {
       let isDone = state.withLock { state in
         guard work.isOf(state.generation) else { return false }
-        state.isInStep = false
+        state.endStep()
         return true
       }
       if isDone { break }
@@ -61,7 +43,7 @@ extension Historian {
     forget()
     // On a simulated disk, the step that goes on may be one of this thread. One that takes longer does it at its end.
     let limit = log.options.writesInStep ? Duration.zero : Self.dropTime
-    if state.wait(timeout: limit, until: { Self.beginStep(&$0) }) { endStep() }
+    if state.wait(timeout: limit, until: { $0.beginStep() }) { endStep() }
   }
 
   // MARK: Memory

@@ -13,57 +13,16 @@ internal import StrataTables
 ///
 /// Nothing here is truth. A failure stops the work until it is started again; after damage to a run the whole history
 /// is made again. If that is damaged too, either the disk or this code is broken: the files are removed, and the past is
-/// replayed until the process ends. `State` is guarded by its gate. `HistoryWork` belongs to the thread that runs a step;
-/// `isRunning` ensures that there is only one.
+/// replayed until the process ends. `HistorianState` is guarded by its gate, and says who works: `HistoryWork` belongs to the
+/// thread that runs a step.
 final class Historian: KeptHistory {
-  struct State {
-    var isRunning = false
-    /// Whether a thread uses `HistoryWork`, which is not always so while the work goes on in the background.
-    var isInStep = false
-    /// How many calls end the work: two of a close and a suspension may come at once.
-    var stopCount = 0
-    var isStopping: Bool { stopCount > 0 }
-    /// The last event that was folded in.
-    var reached: UInt64 = 0
-    /// The runs that reads use; nil before the folder was looked at, and while nothing is known to hold.
-    var runs: RunSet?
-    /// What was last asked for of the events after these runs.
-    var tail: HistoryTail?
-    /// Raised when nothing that was made before may be used any longer.
-    var generation = 0
-    /// Whether the files are to be removed before anything else, because one of them is damaged.
-    var isDamaged = false
-    /// How often runs were damaged that this process used.
-    var damageCount = 0
-    /// Whether they were damaged again after they were made again.
-    var isGivenUp: Bool { damageCount > 1 }
-    /// Whether what is known may be written, or used for reads.
-    var mayRun: Bool { !isDamaged && !isGivenUp }
-    /// Why the last step failed.
-    var failure: StoreError?
-    /// The lists that were asked for.
-    var lists: [KeyOwner] = []
-    /// Those whose code made other keys of the same rows: no more of them are made as long as there are these runs, until
-    /// the process ends.
-    var leftOut: [KeyOwner] = []
-    /// Those whose keys the runs are to have.
-    var keptLists: [KeyOwner] { lists.filter { list in !leftOut.contains { $0.number == list.number } } }
-    /// Whether a run may lack the keys of one of them.
-    var mayLackKeys = true
-    /// The newest state that the projector published.
-    var published: PublishedState?
-    /// Whether something asked for the work to begin.
-    var isWanted = false
-    var begins = HistoryBegins()
-  }
-
   let log: Log
   let folding: Folding
   let files: HistoryFiles
   let name: StateName
   let fingerprint: StateFingerprint
   let cache: RunCache
-  let state: Gate<State>
+  let state: Gate<HistorianState>
   /// Those of the projector; nil if no states are saved.
   let checkpoints: Checkpoints?
   let work = HistoryWork()
@@ -85,7 +44,7 @@ final class Historian: KeptHistory {
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
     cache = RunCache(log.options.runLimits)
-    state = Gate(State())
+    state = Gate(HistorianState())
     log.derivedSpace?.add(self)
   }
 
@@ -121,14 +80,7 @@ final class Historian: KeptHistory {
     guard !log.options.writesInStep else { return }
     // A state that was published just before a suspension may lead here after it. The next append or read tries again.
     let isSuspended = log.isSuspended
-    let begins = state.withLock { state in
-      state.isWanted = true
-      guard !isSuspended, !state.isRunning, !state.isStopping, !state.isGivenUp,
-        state.mayLackKeys || state.reached < log.mark.visible.sequence
-      else { return false }
-      state.isRunning = true
-      return true
-    }
+    let begins = state.withLock { $0.start(through: log.mark.visible.sequence, isSuspended: isSuspended) }
     guard begins else { return }
     // Between two steps, the work does not keep the store alive.
     log.options.machine.follows.start(TimeSlice()) { [weak self] in self?.resume() ?? false }
@@ -162,8 +114,8 @@ final class Historian: KeptHistory {
   /// version has left.
   func stop() {
     let (generation, mayRun, isWanted) = state.withLock { state in
-      state.stopCount += 1
-      return (state.generation, state.mayRun, state.isWanted)
+      state.stop()
+      return (state.generation, !state.isDamaged, state.isWanted)
     }
     takeTurn()
     step {
@@ -183,16 +135,14 @@ final class Historian: KeptHistory {
   }
 
   /// Lets the work begin again.
-  func mayGoOn() { state.withLock { $0.stopCount -= 1 } }
+  func mayGoOn() { state.withLock { $0.mayGoOn() } }
 
   /// The runs on disk, if they hold; nil if there are none. Waits until the folder was looked at. Blocks.
   func runs() -> RunSet? {
     guard (try? log.checkWrites()) != nil, !state.withLock({ $0.isStopping }) else { return nil }
     let known = state.wait { state -> RunSet?? in
       if let runs = state.runs { return .some(runs) }
-      if state.isRunning { return nil }
-      state.isRunning = true
-      return .some(nil)
+      return state.takeTurn() ? .some(nil) : nil
     }
     if let known { return known.runs.isEmpty ? nil : known }
     defer { endTurn() }
@@ -217,16 +167,13 @@ final class Historian: KeptHistory {
       // What was appended meanwhile has started nothing.
       start()
     }
-    let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && $0.mayRun) }
+    let (generation, mayMake) = state.withLock { ($0.generation, !$0.isStopping && !$0.isDamaged) }
     guard mayMake else { return runs }
     return step {
       guard let made = work.tail(self, generation, through: sequence) else { return runs }
-      return state.withLock { state in
-        // What was erased meanwhile may be in it.
-        guard state.generation == generation else { return nil }
-        (state.tail, state.reached) = (made, work.reached)
-        return made.runs
-      }
+      // What was erased meanwhile may be in it.
+      let reached = work.reached
+      return state.withLock { $0.publish(made, reached: reached, of: generation) } ? made.runs : nil
     }
   }
 
@@ -240,13 +187,7 @@ final class Historian: KeptHistory {
   /// Notes that the runs are damaged which this process knows.
   func noteDamage() { state.withLock { $0.noteDamage() } }
 
-  func forget() {
-    state.withLock { state in
-      state.generation += 1
-      (state.runs, state.tail, state.published) = (nil, nil, nil)
-      state.reached = 0
-    }
-  }
+  func forget() { state.withLock { $0.forget() } }
 
   // MARK: States of the projector
 
@@ -321,7 +262,7 @@ final class Historian: KeptHistory {
 
   private func noteReached(_ generation: Int) {
     let reached = work.reached
-    state.withLock { if $0.generation == generation { $0.reached = reached } }
+    _ = state.withLock { $0.publish(reached: reached, of: generation) }
   }
 
   /// Whether the history is made again after damage was noted. Otherwise its files are removed.
@@ -334,25 +275,8 @@ final class Historian: KeptHistory {
 
   /// Makes runs those that reads use, unless they hold no longer.
   func publish(_ runs: RunSet?, _ generation: Int) {
-    state.withLock { state in
-      guard state.generation == generation else { return }
-      state.runs = runs
-      state.tail = runs.flatMap { state.tail?.after($0) }
-      state.isDamaged = false
-      // What is made from the first event on is made with one code.
-      if runs?.runs.isEmpty ?? true { state.leftOut = [] }
-    }
+    state.withLock { $0.publish(runs, of: generation) }
     state.signalAll()
-  }
-}
-
-extension Historian.State {
-  fileprivate mutating func noteDamage() {
-    generation += 1
-    (runs, tail) = (nil, nil)
-    reached = 0
-    isDamaged = true
-    damageCount += 1
   }
 }
 
@@ -368,7 +292,6 @@ extension Historian: DerivedFileUser {
   func didErase() {
     drop()
     cache.removeAll()
-    // No file is left of those that were damaged, and what was read while they were removed was no damage.
-    state.withLock { $0.damageCount = 0 }
+    state.withLock { $0.noteErased() }
   }
 }

@@ -122,7 +122,7 @@ private struct DimReading: Codable, Identifiable, Sendable {
       }
       _ = try store.recordHistoriesBlocking()
       for sequence in 1...store.head.sequence { try check(sequence) }
-      #expect(historian.state.withLock { $0.damageCount } == 0, "run \(run)")
+      #expect(historian.state.withLock { $0.files } == .sound, "run \(run)")
       let owner = try #require(KeyOwner(rows.name, definition))
       if let set = historian.runs(), !set.runs.allSatisfy({ $0.hasKeys(of: owner) }) { lacking += 1 }
       try await store.close()

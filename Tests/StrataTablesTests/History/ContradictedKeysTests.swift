@@ -74,7 +74,7 @@ private final class Zone: Sendable {
     for sequence in set.begin + 1..<set.end + 1 {
       if let problem = try problem(sequence, store, definition, &read) { return "at \(sequence): \(problem)" }
     }
-    return historian.state.withLock { $0.damageCount } == 0 ? nil : "the history was damaged"
+    return historian.state.withLock { $0.files } == .sound ? nil : "the history was damaged"
   }
 
   @Test

@@ -396,7 +396,7 @@ internal import Testing
       if (try? historian.recordBlocking()) != nil { break }
       failed += 1
       #expect(historian.failure?.isPassing == true, "after \(count) files")
-      #expect(historian.state.withLock { $0.damageCount } == 0, "after \(count) files")
+      #expect(historian.state.withLock { $0.files } == .sound, "after \(count) files")
     }
     #expect(failed > 3)
     disk.onOperation(nil)
