@@ -45,42 +45,62 @@ internal import Testing
     for change in [{ $0.noteDamage() }, { $0.forget() }] as [(inout HistorianState) -> Void] {
       var state = HistorianState()
       let made = state.generation
-      #expect(state.publish(reached: 7, of: made) && state.reached == 7)
+      var isMade = state.publish(reached: 7, of: made)
+      #expect(isMade)
+      #expect(state.reached == 7)
       change(&state)
       #expect(state.generation > made && state.reached == 0)
       let files = state.files
       state.publish(nil, of: made)
-      #expect(!state.publish(reached: 9, of: made) && state.reached == 0 && state.files == files)
+      isMade = state.publish(reached: 9, of: made)
+      #expect(!isMade)
+      #expect(state.reached == 0)
+      #expect(state.files == files)
     }
   }
 
   @Test func `one thread has the turn, and none begins one while the work is stopped`() {
     var state = HistorianState()
-    #expect(state.takeTurn() && !state.takeTurn())
+    var isMade = state.takeTurn()
+    #expect(isMade)
+    isMade = state.takeTurn()
+    #expect(!isMade)
     state.endTurn()
-    #expect(!state.start(through: 1, isSuspended: true) && state.isWanted)
+    isMade = state.start(through: 1, isSuspended: true)
+    #expect(!isMade)
+    #expect(state.isWanted)
     // Two calls stop it, and the first of them lets it go on while the other does not.
     state.stop()
     state.stop()
-    #expect(!state.start(through: 1, isSuspended: false))
+    isMade = state.start(through: 1, isSuspended: false)
+    #expect(!isMade)
     state.mayGoOn()
-    #expect(!state.start(through: 1, isSuspended: false))
+    isMade = state.start(through: 1, isSuspended: false)
+    #expect(!isMade)
     // Who stops it has a turn of its own.
-    #expect(state.takeTurn())
+    isMade = state.takeTurn()
+    #expect(isMade)
     state.endTurn()
     state.mayGoOn()
-    #expect(state.start(through: 1, isSuspended: false) && state.isRunning)
-    #expect(!state.start(through: 1, isSuspended: false))
+    isMade = state.start(through: 1, isSuspended: false)
+    #expect(isMade)
+    #expect(state.isRunning)
+    isMade = state.start(through: 1, isSuspended: false)
+    #expect(!isMade)
     state.endTurn()
     // There is something to do as long as there are events, or lists whose keys may be lacking.
     state.mayLackKeys = false
-    #expect(state.publish(reached: 5, of: state.generation))
-    #expect(!state.start(through: 5, isSuspended: false))
-    #expect(state.start(through: 6, isSuspended: false))
+    isMade = state.publish(reached: 5, of: state.generation)
+    #expect(isMade)
+    isMade = state.start(through: 5, isSuspended: false)
+    #expect(!isMade)
+    isMade = state.start(through: 6, isSuspended: false)
+    #expect(isMade)
     state.endTurn()
     state.noteDamage()
     state.noteDamage()
-    #expect(!state.start(through: 6, isSuspended: false))
+    isMade = state.start(through: 6, isSuspended: false)
+    #expect(!isMade)
   }
 
   @Test func `a list that was left out is kept again once there are no runs with other keys of it`() {
