@@ -1,47 +1,48 @@
 // The indexes of closed segments that are in memory, within a bound.
 
-/// A cache of indexes by what they cover. Beyond its bound it drops the least recently used ones; a dropped index is
-/// read or built again when it is needed.
+internal import StrataBase
+
+/// A cache of indexes by what they cover. What is evicted beyond its bound is read or built again when it is needed.
 struct ClosedIndexCache {
   /// The default bound in bytes of tables, filters and fences.
   static let bytesMaxDefault = 64 << 20
 
-  private struct Entry {
-    var index: ClosedIndex
-    var byteCount: Int
-    var used: UInt64
+  private final class Entry: CacheEntry {
+    let index: ClosedIndex
+    let byteCount: Int
+    var cacheIndex: Int?
+    var wasUsed = true
+
+    init(_ index: ClosedIndex) { (self.index, byteCount) = (index, index.residentBytes) }
+
+    func unmark() -> Bool {
+      defer { wasUsed = false }
+      return wasUsed
+    }
   }
 
-  let bytesMax: Int
-  private(set) var byteCount = 0
+  private var ring: CacheRing<Entry>
   private var entries: [IndexPart: Entry] = [:]
-  private var clock: UInt64 = 0
 
-  init(bytesMax: Int = bytesMaxDefault) { self.bytesMax = bytesMax }
+  init(bytesMax: Int = bytesMaxDefault) { ring = CacheRing(limit: bytesMax) }
 
   var count: Int { entries.count }
+  var byteCount: Int { ring.byteCount }
 
   /// The index of a segment. Setting one may evict others, but never the one that is set.
   subscript(part: IndexPart) -> ClosedIndex? {
-    mutating get {
-      guard let entry = entries[part] else { return nil }
-      clock += 1
-      entries[part]!.used = clock
-      return entry.index
+    get {
+      entries[part]?.wasUsed = true
+      return entries[part]?.index
     }
     set {
-      if let old = entries.removeValue(forKey: part) { byteCount -= old.byteCount }
-      assert(byteCount >= 0, "an evicted index frees no more bytes than it added")
+      if let old = entries.removeValue(forKey: part) { ring.remove(old) }
       guard let newValue else { return }
       assert(newValue.part == part, "an index is stored under its own segment")
-      clock += 1
-      entries[part] = Entry(index: newValue, byteCount: newValue.residentBytes, used: clock)
-      byteCount += newValue.residentBytes
-      while byteCount > bytesMax, entries.count > 1,
-        let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key
-      {
-        byteCount -= entries.removeValue(forKey: oldest)!.byteCount
-      }
+      for evicted in ring.evict(for: newValue.residentBytes) { entries[evicted.index.part] = nil }
+      let entry = Entry(newValue)
+      ring.add(entry)
+      entries[part] = entry
     }
   }
 }

@@ -109,22 +109,12 @@ public struct StoreOptions: Sendable {
   /// others begin with them, and their `saveError` in `EventStore.projections` says that they save nothing. Without this
   /// option, such a process folds them again each time it starts, and writes nothing at all.
   public var readersSaveStates = true
-  /// Whether every version of every row is kept in the store's folder, so that rows and lists of the past need no replay.
-  /// Off by default: it takes room, and processor time in the background. Only a process that writes keeps it, for the
-  /// documents and projections that it reads; processes that only read use what it keeps, whatever this says there. What
-  /// is kept can be deleted at any time: nothing but time is lost. `.last(days:)` and `.last(bytes:)` keep the last part.
-  public var history = StoreHistory.off
-  /// The limits of the files of which a history consists.
-  package var runLimits = RunLimits()
   /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
   /// when it is needed. Rows that are not saved yet come on top, also up to four times as many bytes of those that only the
   /// making of a history has, once as many of those that only states of the past have, and for each page of 4 KiB that was
   /// looked into some hundred bytes that say where it is.
   /// Without `savesStates`, everything is in memory.
   public var pageCacheSize = 64 << 20
-  /// The number of rows of a table from which views that the rows' bytes alone decide are built beside the folding. Those
-  /// that call the program's code are always built there.
-  package var viewBuildingMin = 512
   /// The time that a view may take of a step of the folding; one that takes more leaves it, and catches up beside it.
   package var viewBudget: Duration = .milliseconds(10)
   /// When a fold reads blocks on another thread.
@@ -152,6 +142,7 @@ public struct StoreOptions: Sendable {
   package var savedIndexEventsMin = StoreOptions.savedIndexEventsMinDefault
   /// An open reads that many events in about half a millisecond.
   package static let savedIndexEventsMinDefault = 4096
+  private var groups: [ObjectIdentifier: any StoreOptionGroup] = [:]
 
   public init() {}
 
@@ -168,7 +159,19 @@ public struct StoreOptions: Sendable {
   #endif
 }
 
+/// The options of another module, which are part of `StoreOptions` without being known here.
+package protocol StoreOptionGroup: Sendable {
+  /// The defaults.
+  init()
+}
+
 extension StoreOptions {
+  /// The options of another module: its own extensions of `StoreOptions` give them names.
+  package subscript<Group: StoreOptionGroup>(type: Group.Type) -> Group {
+    get { groups[ObjectIdentifier(type)] as? Group ?? Group() }
+    set { groups[ObjectIdentifier(type)] = newValue }
+  }
+
   var sealsByItself: Bool { sealsInBackground && !writesInStep }
 
   /// The first limit of these options that the format does not allow, or nil.

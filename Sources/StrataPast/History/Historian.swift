@@ -33,7 +33,9 @@ final class Historian: KeptHistory {
 
   /// Nil if no history is kept: the options say so, the log is open for reading, or nothing on disk could say which code
   /// made it.
-  init?(_ log: Log, _ folding: Folding, _ checkpoints: Checkpoints? = nil) {
+  init?(
+    _ log: Log, _ folding: Folding, _ checkpoints: Checkpoints? = nil, _ pages: PageCache? = nil
+  ) {
     guard log.options.keepsHistory, !log.isReadOnly, let name = StateName(folding),
       let fingerprint = StateFingerprint(folding, log.options)
     else { return nil }
@@ -43,7 +45,8 @@ final class Historian: KeptHistory {
     self.checkpoints = checkpoints
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
-    cache = RunCache(log.options.runLimits)
+    cache = RunCache(
+      pages ?? PageCache(log.options), openFileCountMax: log.options.runLimits.openFileCountMax)
     state = Gate(HistorianState())
     log.derivedSpace?.add(self)
   }

@@ -157,7 +157,8 @@ package struct HistoryDump {
   ) throws {
     do {
       let place = try place(of: run, in: manifest)
-      let reader = try RunReader(files(manifest.storeID), run.number, root: place, RunCache(limit: 1 << 20))
+      let reader = try RunReader(
+        files(manifest.storeID), run.number, root: place, RunCache(PageCache(limit: 1 << 20)))
       try Self.lend(reader, body)
     } catch let damage as StatePage.Damage {
       throw Problem(file: path(run.file), what: damage.what)

@@ -79,7 +79,7 @@ final class HistoryReader: KeptHistory {
   private let state = Gate(State())
 
   /// Nil if the log is open for writing, or nothing on disk could say which code made a history.
-  init?(_ log: Log, _ folding: Folding) {
+  init?(_ log: Log, _ folding: Folding, _ pages: PageCache? = nil) {
     guard log.isReadOnly, let name = StateName(folding),
       let fingerprint = StateFingerprint(folding, log.options)
     else { return nil }
@@ -87,7 +87,8 @@ final class HistoryReader: KeptHistory {
     self.name = name
     self.fingerprint = fingerprint
     files = HistoryFiles(log, name)
-    cache = RunCache(log.options.runLimits)
+    cache = RunCache(
+      pages ?? PageCache(log.options), openFileCountMax: log.options.runLimits.openFileCountMax)
   }
 
   var end: UInt64 { state.withLock { $0.known?.runs?.end ?? 0 } }

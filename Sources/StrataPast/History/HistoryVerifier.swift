@@ -93,7 +93,7 @@ package struct HistoryVerifier {
   /// What is wrong with a run; nil if nothing is.
   private func damage(of run: ManifestRun, _ files: HistoryFiles) -> StatePage.Damage? {
     do {
-      let reader = try run.open(files, RunCache(limit: Self.cacheLength))
+      let reader = try run.open(files, RunCache(PageCache(limit: Self.cacheLength)))
       guard reader.length == run.length else {
         return StatePage.Damage("a run has another length than the manifest says")
       }

@@ -26,6 +26,7 @@ final class KeyCounts: Sendable {
 
   var unitCount: Int { before.count - 1 }
   func count(of unit: Int) -> Int64 { before[unit + 1] &- before[unit] }
+  var byteCount: Int { before.count * MemoryLayout<Int64>.stride }
 }
 
 /// A chunk of a tally: points that are near each other are counted from one.
@@ -60,6 +61,8 @@ final class TallyChunk: Sendable {
     changesBegin = record.bytes.count - cursor.remaining
     (self.counts, self.record, self.first, self.end) = (counts, record, first, end)
   }
+
+  var byteCount: Int { counts.count * MemoryLayout<Int64>.stride + record.bytes.count }
 
   /// O(units + changes before the event).
   func counts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
@@ -99,8 +102,8 @@ final class TallyChunk: Sendable {
   }
 }
 
-/// Where the chunks of a tally are. It stays in memory as long as the run is open: that of a run of ten million events
-/// has twenty thousand chunks, of which a look needs one.
+/// Where the chunks of a tally are. That of a run of ten million events has twenty thousand chunks, of which a look needs
+/// one.
 final class TallyIndex: Sendable {
   /// A chunk, and where the next one is named.
   fileprivate struct Mark {
@@ -130,6 +133,8 @@ final class TallyIndex: Sendable {
     guard !marks.isEmpty else { throw StatePage.Damage("a tally of keys is empty") }
     (self.units, self.record, self.marks, self.span) = (units, record, marks, span)
   }
+
+  var byteCount: Int { marks.count * MemoryLayout<Mark>.stride + record.bytes.count }
 
   /// The last chunk that begins at a distance from the run's begin or before it. O(log chunks).
   func chunk(at distance: UInt64) throws(StatePage.Damage) -> KeyChunk {
@@ -163,42 +168,22 @@ extension TallyIndex {
   }
 }
 
-/// What was read of tallies last, and where their chunks are. Guarded by the lock of its run.
-struct TallyCache {
-  /// The points and chunks that stay, over all tallies of a run.
-  private static let countMax = 8
-
-  private var points: [(tally: UInt64, counts: KeyCounts)] = []
-  private var chunks: [(place: UInt64, chunk: TallyChunk)] = []
-  /// Of all tallies that were looked into.
-  var indexes: [UInt64: TallyIndex] = [:]
-
-  func counts(_ tally: RunPlace, at sequence: UInt64) -> KeyCounts? {
-    points.first { $0.tally == tally.offset && $0.counts.sequence == sequence }?.counts
-  }
-
-  mutating func add(_ counts: KeyCounts, of tally: RunPlace) {
-    if points.count == Self.countMax { points.removeFirst() }
-    points.append((tally.offset, counts))
-  }
-
-  func chunk(at place: RunPlace) -> TallyChunk? { chunks.first { $0.place == place.offset }?.chunk }
-
-  mutating func add(_ chunk: TallyChunk, at place: RunPlace) {
-    if chunks.count == Self.countMax { chunks.removeFirst() }
-    chunks.append((place.offset, chunk))
-  }
-}
-
 extension RunReader {
   /// The counts of all units of a tally after an event, or at the run's end if that is before it. O(units), or O(1) if they
   /// were read lately.
   func counts(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
     let sequence = min(sequence, root.end)
-    if let known = tallies.withLock({ $0.counts(tally, at: sequence) }) { return known }
-    let counts = try chunk(of: tally, at: sequence).counts(at: sequence)
-    tallies.withLock { $0.add(counts, of: tally) }
-    return counts
+    return try made(of: tally, part: Part.counts &+ sequence, byteCount: \KeyCounts.byteCount) {
+      () throws(StatePage.Damage) in try chunk(of: tally, at: sequence).counts(at: sequence)
+    }
+  }
+
+  /// What is made of a tally, and of a chunk, in the cache.
+  private enum Part {
+    static let index: UInt64 = 1
+    static let chunk: UInt64 = 2
+    /// With the sequence added.
+    static let counts: UInt64 = 3
   }
 
   /// What all units of a tally count together after an event, or at the run's end if that is before it. O(changes of a
@@ -211,11 +196,11 @@ extension RunReader {
   private func chunk(of tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> TallyChunk {
     let index = try index(of: tally)
     let found = try index.chunk(at: sequence - root.begin)
-    if let known = tallies.withLock({ $0.chunk(at: found.place) }) { return known }
-    let chunk = try TallyChunk(
-      record(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
-    tallies.withLock { $0.add(chunk, at: found.place) }
-    return chunk
+    return try made(of: found.place, part: Part.chunk, byteCount: \TallyChunk.byteCount) {
+      () throws(StatePage.Damage) in
+      try TallyChunk(
+        unkept(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
+    }
   }
 
   /// Reads every chunk of a tally, and every change in it. None of it is kept in memory.
@@ -233,9 +218,8 @@ extension RunReader {
 
   /// O(chunks) the first time.
   private func index(of tally: RunPlace) throws(StatePage.Damage) -> TallyIndex {
-    if let known = tallies.withLock({ $0.indexes[tally.offset] }) { return known }
-    let index = try TallyIndex(unkept(at: tally), span: root.end - root.begin)
-    tallies.withLock { $0.indexes[tally.offset] = index }
-    return index
+    try made(of: tally, part: Part.index, byteCount: \TallyIndex.byteCount) {
+      () throws(StatePage.Damage) in try TallyIndex(unkept(at: tally), span: root.end - root.begin)
+    }
   }
 }

@@ -30,7 +30,6 @@ final class RunReader: Sendable {
   private let filter = Lock<RunRecord?>(nil)
   private let directories = Lock<[UInt64: KeyDirectory]>([:])
   private let sections = Lock<[UInt64: SectionCounts]>([:])
-  let tallies = Lock(TallyCache())
 
   /// - Parameter place: where the root is.
   convenience init(
@@ -96,6 +95,14 @@ final class RunReader: Sendable {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
     return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
+  }
+
+  /// What is made of a record, from memory if it was made lately. See `RunCache.made`.
+  func made<Value: AnyObject & Sendable>(
+    of place: RunPlace, part: UInt64, byteCount: (Value) -> Int,
+    _ make: () throws(StatePage.Damage) -> Value
+  ) throws(StatePage.Damage) -> Value {
+    try cache.made(of: owner, at: place.offset, part: part, byteCount: byteCount, make)
   }
 
   private static func record(

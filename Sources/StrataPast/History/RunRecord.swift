@@ -65,72 +65,54 @@ struct RunPlace: Hashable, Sendable {
   }
 }
 
-/// Decoded records in memory, up to a number of bytes, and the files that they are read from. Those that were looked up
-/// lately stay.
+/// What was read of the runs of one history: records, and what was made of them, in the cache of the store, and the files
+/// that are open.
 final class RunCache: Sendable {
-  private struct Key: Hashable {
-    var owner: UInt64
-    var offset: UInt64
-  }
-
-  private struct State {
-    var lastOwner: UInt64 = 0
-    /// Records that were looked up since the last turn, and those from before it.
-    var young: [Key: RunRecord] = [:]
-    var old: [Key: RunRecord] = [:]
-    var youngBytes = 0
-  }
-
   /// A record that is longer is not kept.
   private static let recordLengthMax = 1 << 16
+  private static let lastOwner = Lock<UInt64>(0)
 
-  private let limit: Int
+  private let pages: PageCache
   /// The files that are open.
   let files: RunFiles
-  private let state = Lock(State())
 
-  init(limit: Int, openFileCountMax: Int = 64) {
-    self.limit = limit
+  init(_ pages: PageCache, openFileCountMax: Int = 64) {
+    self.pages = pages
     files = RunFiles(countMax: openFileCountMax)
-  }
-
-  convenience init(_ limits: RunLimits) {
-    self.init(limit: limits.cacheSize, openFileCountMax: limits.openFileCountMax)
   }
 
   /// A number for an open run, which no other one gets: after an erasure, a number of a file may be used again.
   func owner() -> UInt64 {
-    state.withLock { state in
-      state.lastOwner += 1
-      return state.lastOwner
+    Self.lastOwner.withLock { last in
+      last += 1
+      return last
     }
   }
 
   func record(of owner: UInt64, at offset: UInt64) -> RunRecord? {
-    let key = Key(owner: owner, offset: offset)
-    return state.withLock { state in
-      if let record = state.young[key] { return record }
-      guard let record = state.old[key] else { return nil }
-      add(record, key, to: &state)
-      return record
-    }
+    pages.record(PageCache.RecordKey(owner, offset)) as? RunRecord
   }
 
   func add(_ record: RunRecord, of owner: UInt64, at offset: UInt64) {
     guard record.bytes.count <= Self.recordLengthMax else { return }
-    state.withLock { add(record, Key(owner: owner, offset: offset), to: &$0) }
+    pages.add(record, PageCache.RecordKey(owner, offset), byteCount: record.bytes.count)
   }
 
-  func removeAll() {
-    state.withLock { state in (state.young, state.old, state.youngBytes) = ([:], [:], 0) }
+  /// What is made of the record at an offset: from memory if it was made lately.
+  ///
+  /// - Parameters:
+  ///   - part: tells it from what else is made of that record; not 0.
+  ///   - byteCount: the bytes that it takes.
+  func made<Value: AnyObject & Sendable>(
+    of owner: UInt64, at offset: UInt64, part: UInt64, byteCount: (Value) -> Int,
+    _ make: () throws(StatePage.Damage) -> Value
+  ) throws(StatePage.Damage) -> Value {
+    let key = PageCache.RecordKey(owner, offset, part: part)
+    if let known = pages.record(key) as? Value { return known }
+    let value = try make()
+    pages.add(value, key, byteCount: byteCount(value))
+    return value
   }
 
-  private func add(_ record: RunRecord, _ key: Key, to state: inout State) {
-    if state.youngBytes > limit / 2 {
-      state.old = state.young
-      state.young = [:]
-      state.youngBytes = 0
-    }
-    if state.young.updateValue(record, forKey: key) == nil { state.youngBytes += record.bytes.count + 64 }
-  }
+  func removeAll() { pages.removeRecords() }
 }

@@ -14,12 +14,12 @@ final class KeptProjection: Sendable {
   /// Finds the history that another process keeps; nil if this one writes.
   let reading: HistoryReader?
 
-  /// - Parameter cache: keeps leaves of saved states in memory; nil for one of its own.
+  /// - Parameter cache: keeps in memory what was read; nil for one of its own.
   init(_ log: Log, _ folding: Folding, _ cache: PageCache?) {
     self.folding = folding
     checkpoints = Checkpoints(log, folding, cache)
-    historian = Historian(log, folding, checkpoints)
-    reading = HistoryReader(log, folding)
+    historian = Historian(log, folding, checkpoints, cache)
+    reading = HistoryReader(log, folding, cache)
   }
 
   /// What reads of the past use; nil if there can be no history.

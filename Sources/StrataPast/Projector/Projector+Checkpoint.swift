@@ -82,24 +82,11 @@ extension TimeSlice {
 }
 
 extension Projector {
-  /// The bytes written for states are at most this many times the growth of the log, as far as `StateWrites` can tell
-  /// what the next one takes.
-  private static let growthFactorMax: UInt64 = 8
-
-  /// Starts to save a state on another thread if folding what is not on disk takes long, unless that would write much
-  /// more than the log has grown. A kept view that is not on disk at all is saved in any case, and so is a state of
-  /// which a page could not be read, or that was removed from a full disk. While the disk is full nothing is saved.
+  /// Starts to save a state on another thread if that is due in the background: see `SaveDecision`.
   func saveIfDue(_ set: TableSet, _ erasures: SegmentErasures?, _ own: Exclusive) {
     guard let checkpoints, let erasures, log.savesStates, !log.options.writesInStep, set.chain != nil
     else { return }
-    let work = own.work
-    let takesLong = work.takes(log.options.savedFoldingMin)
-    // After a failure a view waits, as the rest does, until there is more to save.
-    let isUrgent =
-      isWanting(checkpoints, set) && (takesLong || checkpoints.failure == nil) || checkpoints.gaveWay
-    guard isUrgent || takesLong && isInProportion(checkpoints, set, own), checkpoints.mayBeSaved else {
-      return
-    }
+    guard saveDecision(checkpoints, set, own).isDue(.background) else { return }
     let begins = state.withLock { state in
       defer { state.isSaving = true }
       return !state.isSaving
@@ -193,15 +180,6 @@ extension Projector {
     _ = try? save(set, erasures, checkpoints)
   }
 
-  /// Whether the state on disk lacks something that folding does not give. A reader leaves it to the writer.
-  private func isWanting(_ checkpoints: Checkpoints, _ set: TableSet) -> Bool {
-    !log.isReadOnly && (checkpoints.lacksView(of: set) || checkpoints.isDamaged)
-  }
-
-  private func isInProportion(_ checkpoints: Checkpoints, _ set: TableSet, _ own: Exclusive) -> Bool {
-    checkpoints.bytesWritten(saving: set) / Self.growthFactorMax <= own.work.totalBytes
-  }
-
   /// Writes a state, and forgets what was on disk of its views.
   private func save(
     _ set: TableSet, _ erasures: SegmentErasures, _ checkpoints: Checkpoints
@@ -280,9 +258,8 @@ extension Projector {
     // A fold that did not come to its end may be inside an append; what was published is not.
     let folded = state.withLock { $0.folded }
     let set = withFollowers(folded.tables)
-    let isDue =
-      own.work.takes(log.options.savedFoldingMin) || isWanting(checkpoints, set) || checkpoints.gaveWay
-    guard isForced || isDue && checkpoints.mayBeSaved, set.chain != nil, let erasures = folded.erasures
+    guard isForced || saveDecision(checkpoints, set, own).isDue(.close), set.chain != nil,
+      let erasures = folded.erasures
     else { return nil }
     let written = try save(set, erasures, checkpoints)
     own.work.begin(after: set)

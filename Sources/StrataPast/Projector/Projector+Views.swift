@@ -8,7 +8,7 @@
 // state of its own, which has the view too.
 
 internal import StrataBase
-internal import StrataLog
+package import StrataLog
 package import StrataTables
 
 extension Projector {
@@ -167,11 +167,20 @@ extension Projector {
   }
 }
 
+extension StoreOptions {
+  /// The number of rows of a table from which views that the rows' bytes alone decide are built beside the folding. Those
+  /// that call the program's code are always built there.
+  package var viewBuildingMin: Int {
+    get { self[PastOptions.self].viewBuildingMin }
+    set { self[PastOptions.self].viewBuildingMin = newValue }
+  }
+}
+
 // MARK: Following
 
 extension Projector {
   /// Runs one slice of a view beside the fold. Returns true if there is more to do.
-  func goOn(_ follower: ViewFollower, _ key: ViewKey) -> Bool {
+  func step(_ follower: ViewFollower, _ key: ViewKey) -> Bool {
     let (newest, ended, work) = state.withLock { state -> (TableSet?, Follower?, Work) in
       guard let entry = state.followers[key], entry.follower === follower else { return (nil, nil, Work()) }
       guard entry.follower.head == state.folded.head || state.published.sequence == 0 else {
@@ -185,7 +194,7 @@ extension Projector {
     start(work)
     withExtendedLifetime(ended) {}
     guard let newest else { return false }
-    return follower.goOn(to: newest) ? answer(follower, key) : true
+    return follower.step(to: newest) ? answer(follower, key) : true
   }
 
   /// Answers the callers that wait for a view, which has caught up. Returns true if others wait for a later state.

@@ -360,7 +360,7 @@ extension Projector {
   func start(_ work: Work) {
     if let own = work.pass { threads.start(own.slice) { [self] in foldOn(own) } }
     for (key, follower) in work.followers {
-      log.options.machine.views.start(follower.slice) { [self] in goOn(follower, key) }
+      log.options.machine.views.start(follower.slice) { [self] in step(follower, key) }
     }
   }
 }

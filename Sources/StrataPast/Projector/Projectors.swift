@@ -12,7 +12,7 @@ final class Projectors: StoreAttachment, Sendable {
     var kept: [FoldingIdentity: KeptProjection] = [:]
     var projectors: [FoldingIdentity: Projector] = [:]
 
-    mutating func kept(_ log: Log, _ folding: Folding, _ cache: PageCache?) -> KeptProjection {
+    mutating func kept(_ log: Log, _ folding: Folding, _ cache: PageCache) -> KeptProjection {
       let identity = FoldingIdentity(folding)
       let known = kept[identity] ?? KeptProjection(log, folding, cache)
       kept[identity] = known
@@ -22,26 +22,23 @@ final class Projectors: StoreAttachment, Sendable {
 
   private let state = Lock(State())
   private let threads: FairThreads
-  /// The leaves of all saved states of the store; nil if none are saved.
-  let cache: PageCache?
-  /// The same leaves with those of past states.
+  /// What was read of all states and histories of the store.
   let pageCache: PageCache
 
   init(on threads: FairThreads, _ options: StoreOptions) {
     self.threads = threads
-    pageCache = PageCache(limit: options.pageCacheSize)
-    cache = options.savesStates ? pageCache : nil
+    pageCache = PageCache(options)
   }
 
   func kept(_ log: Log, _ folding: Folding) -> KeptProjection {
-    state.withLock { $0.kept(log, folding, cache) }
+    state.withLock { $0.kept(log, folding, pageCache) }
   }
 
   func projector(_ log: Log, _ folding: Folding) -> Projector {
     state.withLock { state in
       let identity = FoldingIdentity(folding)
       let projector =
-        state.projectors[identity] ?? Projector(log, state.kept(log, folding, cache), on: threads)
+        state.projectors[identity] ?? Projector(log, state.kept(log, folding, pageCache), on: threads)
       state.projectors[identity] = projector
       return projector
     }
@@ -62,6 +59,11 @@ final class Projectors: StoreAttachment, Sendable {
     }
     return { for (kept, _) in ended { kept.history?.mayGoOn() } }
   }
+}
+
+extension PageCache {
+  /// The cache of a store: all that was read of its states and histories is within one bound.
+  convenience init(_ options: StoreOptions) { self.init(limit: options.pageCacheSize) }
 }
 
 extension EventStore {

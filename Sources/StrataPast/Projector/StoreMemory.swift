@@ -6,8 +6,8 @@ internal import StrataTables
 
 /// The memory that the tables of one store take in this process, and the lists over them.
 public struct StoreMemory: Sendable, Equatable {
-  /// The bytes of saved rows and list entries that are in memory, those of past points included. What is beyond the bound
-  /// is dropped, and read again from the store's files when it is needed.
+  /// The bytes of saved rows and list entries that are in memory, those of past points included, and of what was read of
+  /// histories. What is beyond the bound is dropped, and read again from the store's files when it is needed.
   public var cacheByteCount: Int
   /// The bound on them: `StoreOptions.pageCacheSize`.
   public var cacheLimit: Int

@@ -65,7 +65,7 @@ final class ViewFollower: @unchecked Sendable {
   }
 
   /// Goes on for one slice. Returns true once the view is of the rows of `target`, which is `newest` if there was none.
-  func goOn(to newest: TableSet) -> Bool {
+  func step(to newest: TableSet) -> Bool {
     let begin = MonotonicTime.now().nanoseconds
     let outer = ViewMeter.exchange(.passUnretained(meter))
     defer {

@@ -99,7 +99,7 @@ final class Checkpoints: Sendable {
     self.name = name
     self.fingerprint = fingerprint
     files = StateFiles(log, name)
-    self.cache = cache ?? PageCache(limit: log.options.pageCacheSize)
+    self.cache = cache ?? PageCache(log.options)
     faultsFound = Lock(StateFaults())
     if !log.isReadOnly { state.withLock { $0.folder = files.folder } }
     log.derivedSpace?.add(self)
@@ -188,7 +188,8 @@ extension Checkpoints {
     of slot: StateSlot, in files: StateFiles, _ erasures: SegmentErasures
   ) -> TableSet? {
     let mark = log.mark
-    guard slot.storeID == log.storeID, slot.name == name.hash, fingerprint.isOf(slot), slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
+    guard slot.storeID == log.storeID, slot.name == name.hash, fingerprint.isOf(slot),
+      slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
       slot.erasures == erasures.hash(through: slot.sequence),
       (try? log.chain(after: slot.sequence)) == slot.chain
     else { return nil }

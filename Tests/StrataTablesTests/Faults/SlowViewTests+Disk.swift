@@ -106,7 +106,7 @@ extension SlowViewTests {
       pauseThread(nanoseconds: 60_000_000)
       return .proceed
     }
-    while !follower.goOn(to: now) {}
+    while !follower.step(to: now) {}
     disk.onOperation(nil)
     #expect(readCount.withLock { $0 } >= 3 && follower.slowCount == 0)
     #expect(follower.view.map(items) == now["page"].view(lease.definition.identity).map(items))

@@ -178,10 +178,9 @@ internal import Testing
   private static func options() -> StoreOptions {
     var options = StateStore.options()
     options.segmentSizeTarget = 1 << 20
-    options.pageCacheSize = 1 << 20
+    (options.pageCacheSize, options.unsavedSize) = (0, 4 << 20)
     options.history = .all
     options.runLimits.changeCountMax = 500
-    options.runLimits.cacheSize = 0
     return options
   }
 

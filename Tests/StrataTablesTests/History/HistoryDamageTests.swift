@@ -259,7 +259,7 @@ internal import Testing
     let runs = StateRuns(parts: 2)
     let folding = StateStore.documents
     var options = Self.options()
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     // Runs that cannot be read seem damaged, and are made again.
     let damaging: [SimulatedOperation] = [.open, .read, .size]
     let others: [SimulatedOperation] = [
@@ -345,7 +345,7 @@ internal import Testing
   {
     let disk = SimulatedDisk()
     var options = Self.options()
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     let folding = StateStore.documents
     let store = try StateStore.open(disk, options: options)
     var events = StateEvents(seed: 11)

@@ -27,7 +27,6 @@ enum HistoryStore {
     options.runLimits.wholeInterval = Int.random(in: 1...17, using: &random)
     options.runLimits.walkLength = [1, 300, 1 << 16].randomElement(using: &random)!
     options.runLimits.partRowCountMin = [1, 3, 4_096].randomElement(using: &random)!
-    options.runLimits.cacheSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
     options.runLimits.openFileCountMax = [0, 2, 5, 64].randomElement(using: &random)!
     options.unsavedSize = [0, 3_000, 1 << 20].randomElement(using: &random)!
     options.pageCacheSize = [0, 5_000, 1 << 20].randomElement(using: &random)!

@@ -168,7 +168,7 @@ private struct ForgedKeys {
     root.encode(to: &buffer)
     let place = try output.append(buffer.bytes)
     try output.finish()
-    let cache = RunCache(limit: 1 << 16)
+    let cache = RunCache(PageCache(limit: 1 << 16))
     let reader =
       if let wrap {
         try RunReader(inMemory: wrap(try files.openRun(number)), files, number, root: place, cache)

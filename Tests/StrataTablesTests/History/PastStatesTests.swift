@@ -231,7 +231,7 @@ internal import Testing
         try writer.add(RunEvent(sequence: sequence, time: 1, endsAppend: true, hasFailed: false), [row])
       }
       let written = try writer.finish([RunTable(number: 0, first: 1, name: "a")], [])
-      let reader = try RunReader(files, number, root: written.place, RunCache(limit: 0))
+      let reader = try RunReader(files, number, root: written.place, RunCache(PageCache(limit: 0)))
       let set = try RunSet([reader], store.log.erasures(), head: 0)
       for (start, end) in [(1, 3), (3, 1)] as [(UInt64, UInt64)] {
         #expect(throws: StatePage.Damage.self, "table \(table), \(length) bytes") {
@@ -277,7 +277,7 @@ internal import Testing
       for number in 1...60 {
         let disk = SimulatedDisk()
         var options = HistoryStore.options(&random)
-        options.runLimits.cacheSize = 0
+        (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
         options.savesStates = false
         let writer = try StateStore.open(disk, options: options)
         for sequence in 1...40 as ClosedRange<Int64> {
@@ -345,7 +345,7 @@ internal import Testing
     while runs.next() {
       let disk = SimulatedDisk()
       var options = HistoryStore.options(&random)
-      options.runLimits.cacheSize = 0
+      (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
       var walk = try Walk(disk, &random, costs: Self.costs[1], options: options)
       try walk.append(Int.random(in: 10...40, using: &random))
       try walk.store.closeBlocking()

@@ -18,11 +18,12 @@ internal import Testing
 
   @Test(arguments: [0, 10_000, 200_000])
   func `records stay in memory up to a number of bytes, and those that are looked up stay`(limit: Int) {
-    let cache = RunCache(limit: limit)
+    let pages = PageCache(limit: limit)
+    let cache = RunCache(pages)
     let owner = cache.owner()
     var made: [Weak] = []
     // With what the cache itself takes for each.
-    let size = 500 + 64
+    let size = 500 + 128
     for number in 0..<2_000 {
       let record = Self.record(500)
       made.append(Weak(record: record))
@@ -32,11 +33,13 @@ internal import Testing
     let alive = made.count { $0.record != nil } * size
     #expect(alive <= limit + 4 * size && alive >= limit / 2, "\(alive) of \(limit)")
     cache.removeAll()
-    #expect(made.allSatisfy { $0.record == nil })
+    #expect(
+      made.allSatisfy { $0.record == nil }
+        && pages.statistics == PageCache.Statistics(dropCount: pages.statistics.dropCount))
   }
 
   @Test func `a record of one run is not that of another, and a very long one does not stay`() {
-    let cache = RunCache(limit: 1 << 20)
+    let cache = RunCache(PageCache(limit: 1 << 20))
     let (one, other) = (cache.owner(), cache.owner())
     cache.add(Self.record(10), of: one, at: 64)
     #expect(cache.record(of: one, at: 64)?.bytes.count == 10)

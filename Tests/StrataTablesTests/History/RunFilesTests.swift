@@ -43,7 +43,7 @@ internal import Testing
       var options = HistoryStore.options(&random, keepsAll: false)
       options.runLimits.openFileCountMax = Int.random(in: 0...3, using: &random)
       options.runLimits.laggingCount = 1
-      options.runLimits.cacheSize = 0
+      (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
       let store = try StateStore.open(SimulatedDisk(), options: options)
       let folding = StateStore.foldings.randomElement(using: &random)!
       let historian = try #require(Historian(store.log, folding))
@@ -91,7 +91,7 @@ internal import Testing
     options.runLimits.mergedCount = 1_000
     options.runLimits.baseChangeCountMin = .max
     options.runLimits.openFileCountMax = 6
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     let store = try EventStore.openBlocking(at: folder, options: options)
     for number in 0..<1_005 { try store.put("\(number % 7)", ["n": .int(Int64(number))]) }
     let historian = try #require(store.projector(StateStore.documents).historian)
@@ -126,7 +126,7 @@ internal import Testing
       let disk = SimulatedDisk()
       var options = HistoryStore.keyOptions(&random, keepsAll: false)
       options.runLimits.laggingCount = 1
-      options.runLimits.cacheSize = 0
+      (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
       options.runLimits.openFileCountMax = 1
       options.runLimits.wholeKeyCountMax = 0
       options.savesStates = false
@@ -236,7 +236,7 @@ internal import Testing
     options.savesStates = false
     options.runLimits.changeCountMax = 6
     options.runLimits.laggingCount = 1
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     options.runLimits.openFileCountMax = 1
     let folding = StateStore.documents
     let writer = try StateStore.open(disk, options: options)
@@ -290,7 +290,7 @@ internal import Testing
     options.runLimits.laggingCount = 1
     options.runLimits.mergedCount = 100
     options.runLimits.baseChangeCountMin = .max
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     options.runLimits.openFileCountMax = 4
     return options
   }
@@ -422,7 +422,7 @@ internal import Testing
     let noted = FileCalls()
     let reader = try RunReader(
       inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
-      entry.number, root: entry.place, RunCache(limit: 1 << 20))
+      entry.number, root: entry.place, RunCache(PageCache(limit: 1 << 20)))
     let set = try RunSet([reader], try store.log.erasures(), head: store.head.sequence)
     let height = Int(try #require(reader.root.rows).height)
     #expect(height > 1 && reader.root.rowCount == 800)

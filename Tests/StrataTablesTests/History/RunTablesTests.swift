@@ -53,7 +53,7 @@ internal import Testing
     options.runLimits.changeCountMax = 1_000
     options.runLimits.pageLength = 60
     options.runLimits.walkLength = 1
-    options.runLimits.cacheSize = 0
+    (options.pageCacheSize, options.unsavedSize) = (0, options.unsavedSize ?? options.pageCacheSize)
     let disk = SimulatedDisk()
     let store = try StateStore.open(disk, options: options)
     let historian = try #require(Historian(store.log, StateStore.documents))
@@ -184,7 +184,7 @@ internal import Testing
       versionCount: 40, rows: rows, changes: changesRoot, tables: tables, listedFailures: failures)
     let place = try append { root.encode(to: &$0) }
     try output.finish()
-    let reader = try RunReader(files, number, root: place, RunCache(limit: 1 << 16))
+    let reader = try RunReader(files, number, root: place, RunCache(PageCache(limit: 1 << 16)))
     return try RunSet([reader], store.log.erasures(), head: 1)
   }
 

@@ -44,15 +44,14 @@ package struct SealCommand: BlockingCommand {
 extension OpenedStore {
   /// Opens an existing store for writing. Does not create a store.
   package static func openForWriting(
-    _ path: String, _ wait: LockWaitOptions, history: StoreHistory = .off
+    _ path: String, _ wait: LockWaitOptions, _ options: StoreOptions = StoreOptions()
   ) throws(CommandFailure) -> EventStore {
     let timeout = try wait.timeout()
     do throws(StoreError) {
       // Opening for reading reports best what is wrong with a path, and creates nothing.
       try EventStore.openBlocking(at: path, .readOnly).closeBlocking()
-      var options = StoreOptions()
+      var options = options
       options.sealsInBackground = false
-      options.history = history
       return try wait.open(path, options, timeout)
     } catch { throw CommandFailure(reading: path, error) }
   }

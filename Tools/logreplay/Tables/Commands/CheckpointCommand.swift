@@ -69,7 +69,9 @@ package struct CheckpointCommand: BlockingCommand {
 
   func perform() throws {
     try output.refuse(.csv)
-    let store = try OpenedStore.openForWriting(target.store, wait, history: kept)
+    var options = StoreOptions()
+    options.history = kept
+    let store = try OpenedStore.openForWriting(target.store, wait, options)
     defer { try? store.closeBlocking() }
     let made: [StateCheckpoint]
     var histories: [HistoryCheckpoint] = []

@@ -7,6 +7,7 @@
 internal import Foundation
 internal import StrataEvents
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 @main
