@@ -109,6 +109,9 @@ struct Workload: Sendable {
       name: "copies", about: "shipping to a folder, waiting for it, and copies from the beginning", rounds: 3,
       run: copies),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
+    .init(
+      name: "reads", about: "single events and streams, anywhere in the log, blocking and through await",
+      run: reads),
     .init(name: "seek", about: "random reads by sequence, by time and by stream", run: seek),
     .init(name: "size", about: "bytes on disk", run: size),
     .init(name: "index", about: "derived indexes: size, opens that use them, reads by name", run: index),

@@ -109,10 +109,16 @@ extension RecordedEvent {
     codecNumber = view.codec
     payload = EventPayload(codec: PayloadCodec(rawValue: view.codec) ?? .bytes, bytes: Array(view.payload))
     metadataBytes = Array(view.metadata)
-    switch view.kind {
-    case EventKind.event: state = .whole
-    case EventKind.erased: state = .erased
-    default: state = .opaque(kind: view.kind)
+    state = State(view.kind)
+  }
+}
+
+extension RecordedEvent.State {
+  init(_ kind: UInt8) {
+    switch kind {
+    case EventKind.event: self = .whole
+    case EventKind.erased: self = .erased
+    default: self = .opaque(kind: kind)
     }
   }
 }

@@ -70,11 +70,11 @@ extension EventStore {
   }
 }
 
-/// Reads events by sequence, a block at a time.
+/// Reads events by sequence, from parts of blocks.
 package struct StreamReader {
   private let log: Log
-  private var block: DecodedBlock?
-  /// The number of blocks read, for tests.
+  private var part: EventPart?
+  /// The number of parts of blocks that were read, for tests.
   package private(set) var blocksRead = 0
 
   package init(log: Log) { self.log = log }
@@ -96,35 +96,23 @@ package struct StreamReader {
   private mutating func read(
     _ sequences: Slice<SequenceList>, into events: inout [RecordedEvent]
   ) throws(StoreError) {
-    var rest = sequences
-    while let first = rest.first {
-      if block == nil || first >= (block?.header.nextSequence ?? 0) {
-        block = try log.block(holding: first)
+    events.reserveCapacity(events.count + sequences.count)
+    var hasAsked = false
+    for index in sequences.indices {
+      let sequence = sequences[index]
+      if part.map({ sequence < $0.firstSequence || sequence >= $0.endSequence }) ?? true {
+        part = try log.part(holding: sequence) { end in
+          sequences[index...].prefix { $0 < end }.last ?? sequence
+        }
         blocksRead += 1
+        // Where the others are is known now: these are sequences of one segment.
+        if !hasAsked, let part { log.willRead(sequences[index...].drop { $0 < part.endSequence }) }
+        hasAsked = true
       }
-      guard let block else {
-        throw .invalid(what: "the index names sequence \(first), which the log does not have")
+      guard let part else {
+        throw .invalid(what: "the index names sequence \(sequence), which the log does not have")
       }
-      let inside = rest.prefix { $0 < block.header.nextSequence }
-      try add(inside, of: block, to: &events)
-      rest = rest.dropFirst(inside.count)
+      events.append(try RecordedEvent(sequence, in: part))
     }
-  }
-
-  private func add(
-    _ sequences: Slice<SequenceList>, of block: DecodedBlock, to events: inout [RecordedEvent]
-  ) throws(StoreError) {
-    var wanted = sequences[...]
-    var found: [RecordedEvent] = []
-    do throws(ContentProblem) {
-      try block.forEachEvent { event, append, sequence throws(ContentProblem) in
-        guard sequence == wanted.first else { return }
-        wanted.removeFirst()
-        found.append(RecordedEvent(event, sequence: sequence, time: append.ownTime))
-      }
-    } catch {
-      throw error.storeError(of: block.header)
-    }
-    events += found
   }
 }

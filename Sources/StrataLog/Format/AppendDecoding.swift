@@ -58,10 +58,29 @@ extension ByteCursor {
     guard let body = lengthPrefixed(), let start = body.baseAddress else {
       throw .damaged("an append is longer than its block")
     }
-    var cursor = ByteCursor(start, count: body.count)
+    return try Self.append(ByteCursor(start, count: body.count), length: body.count)
+  }
+
+  /// Reads the head of the next append, and stops before its first event. Not all of the append need be here.
+  package mutating func openAppend() throws(DecodingProblem) -> AppendView {
+    guard let length = varint(), length <= UInt64(FormatLimits.rawLengthMax) else {
+      throw .damaged("an append is longer than its block")
+    }
+    let here = ByteCursor(position, count: min(Int(length), remaining))
+    let append = try Self.append(here, length: Int(length))
+    _ = bytes(UInt64(append.events.position - position))
+    return append
+  }
+
+  /// - Parameters:
+  ///   - body: what is here of the append, without its length.
+  ///   - length: the length of the append.
+  private static func append(_ body: ByteCursor, length: Int) throws(DecodingProblem) -> AppendView {
+    let start = body.position
+    var cursor = body
     guard let flags = cursor.varint() else { throw .damaged("an append without flags") }
     guard flags & ~AppendFlag.known == 0 else { throw .unsupported("append flags \(flags)") }
-    guard let count = cursor.varint(), count >= 1, count <= UInt64(body.count),
+    guard let count = cursor.varint(), count >= 1, count <= UInt64(length),
       let time = cursor.integer(Int64.self), time != FormatLimits.noTime
     else { throw .damaged("an append's head is cut short") }
     var given: Int64?

@@ -17,7 +17,7 @@ extension Log {
     let chain = try chain(fileSystem, layout, options)
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: chain.storeID,
-      names: chain.headers.map(\.segment), isShared: true)
+      names: chain.headers.map(\.segment), isShared: true, cacheSize: options.pageCacheSize)
     var watcher = HeadReader(catalog: catalog, readsDamaged: options.readsDamaged)
     let found =
       if let damage = chain.damage { try watcher.sight(upTo: damage) } else {

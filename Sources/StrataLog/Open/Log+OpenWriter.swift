@@ -106,7 +106,7 @@ extension Log {
     }
     let catalog = SegmentCatalog(
       fileSystem: fileSystem, layout: layout, storeID: found.chain.storeID,
-      names: found.chain.headers.map(\.segment))
+      names: found.chain.headers.map(\.segment), cacheSize: options.pageCacheSize)
     catalog.add(found.active)
     let source = LogSource(catalog: catalog, tail: VisibleTail(found.mark))
     let index = StoreIndex(

@@ -184,6 +184,21 @@ package final class Log: Sendable {
     try source.block(holding: sequence)
   }
 
+  /// Some visible events, among them the one with a sequence, or nil if the log does not have it. Asks the cache first.
+  ///
+  /// - Parameter lastWanted: the last event before a sequence that is wanted too.
+  package func part(
+    holding sequence: UInt64, lastWanted: ((_ end: UInt64) -> UInt64)? = nil
+  ) throws(StoreError) -> EventPart? {
+    try source.part(holding: sequence, lastWanted: lastWanted)
+  }
+
+  /// The same if it is in memory: reads nothing.
+  package func partInMemory(holding sequence: UInt64) -> EventPart? { source.partInMemory(holding: sequence) }
+
+  /// Asks the disk for what reads of these events, which ascend, will need of it, and does not wait for it.
+  package func willRead(_ sequences: some Sequence<UInt64>) { source.willRead(sequences) }
+
   /// The chain after a sequence. Sequence 0 is before all events.
   package func chain(after sequence: UInt64) throws(StoreError) -> UInt64? {
     try source.chain(after: sequence)

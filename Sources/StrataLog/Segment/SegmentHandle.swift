@@ -1,11 +1,15 @@
 // One segment, open for reading, with the table of its blocks.
 
 internal import StrataBase
+internal import Synchronization
 
 /// A segment's header, its file, and the positions of its blocks. Shared by all its readers.
 package final class SegmentHandle: Sendable {
   package let header: SegmentHeader
   package let file: any File
+  /// What is cached of the file is found by this number. No other file of the process has it; the same file has it
+  /// again when it is opened again, if nothing can have replaced it meanwhile.
+  package let number: UInt64
   private let table: Lock<PlaceTable>
 
   /// The block positions known so far, and the offset up to which the file was scanned.
@@ -14,9 +18,12 @@ package final class SegmentHandle: Sendable {
     var scanned = UInt64(SegmentHeader.length)
   }
 
-  package init(header: SegmentHeader, file: any File) {
+  private static let lastNumber = Atomic<UInt64>(0)
+
+  package init(header: SegmentHeader, file: any File, number: UInt64? = nil) {
     self.header = header
     self.file = file
+    self.number = number ?? Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     table = Lock(PlaceTable())
   }
 
@@ -27,7 +34,7 @@ package final class SegmentHandle: Sendable {
   /// Opens a segment by its first sequence and checks its header against its name and the store.
   package static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName, storeID: StoreID?,
-    mode: FileOpenMode = .read
+    mode: FileOpenMode = .read, number: UInt64? = nil
   ) throws(StoreError) -> SegmentHandle {
     let file = try fileSystem.open(layout.segment(first), mode)
     let header: SegmentHeader
@@ -37,7 +44,7 @@ package final class SegmentHandle: Sendable {
       file.close()
       throw error
     }
-    return SegmentHandle(header: header, file: file)
+    return SegmentHandle(header: header, file: file, number: number)
   }
 
   /// Reads and checks the header of a segment's file.
@@ -110,6 +117,32 @@ package final class SegmentHandle: Sendable {
       return known
     }
     return knownPlace { $0.firstSequence <= sequence }
+  }
+
+  /// Where an event block is, and what follows it: the next one, or the end of what is known.
+  struct KnownPlace {
+    var offset: UInt64
+    var end: UInt64
+    /// The first sequence of the next one; the largest number if none is known.
+    var nextSequence: UInt64
+  }
+
+  /// The last block that begins at or before a sequence. Scans headers up to `end` if needed; damage in them makes it throw.
+  func place(holding sequence: UInt64, end: UInt64) throws(StoreError) -> KnownPlace? {
+    try extend(to: end)
+    return knownPlace(holding: sequence)
+  }
+
+  /// The same of the blocks that are known.
+  func knownPlace(holding sequence: UInt64) -> KnownPlace? {
+    table.withLock { table in
+      let index = table.places.countAhead { $0.firstSequence <= sequence }
+      guard index > 0 else { return nil }
+      let next = index < table.places.count ? table.places[index] : nil
+      return KnownPlace(
+        offset: table.places[index - 1].offset, end: next?.offset ?? table.scanned,
+        nextSequence: next?.firstSequence ?? .max)
+    }
   }
 
   /// The last block that begins at or before a sequence and whose first append is not later than a time.

@@ -10,12 +10,25 @@ package final class SegmentCatalog: Sendable {
   /// The most closed segments that are kept open.
   package static let openSegmentsMax = 64
 
+  /// An open segment, and when it was asked for last. Only while the state is locked.
+  fileprivate final class OpenSegment {
+    let handle: SegmentHandle
+    var used: UInt64
+
+    init(_ handle: SegmentHandle, used: UInt64) {
+      self.handle = handle
+      self.used = used
+    }
+  }
+
   fileprivate struct State {
     /// Ascending.
     var names: [SegmentName]
-    var open: [SegmentName: (handle: SegmentHandle, used: UInt64)] = [:]
+    var open: [SegmentName: OpenSegment] = [:]
     /// What the headers say is erased, of segments that were opened and not replaced since.
     var erasures: [SegmentName: UInt64] = [:]
+    /// The numbers of segments that were opened and not replaced since.
+    var numbers: [SegmentName: UInt64] = [:]
     var openMax = SegmentCatalog.openSegmentsMax
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
@@ -28,13 +41,15 @@ package final class SegmentCatalog: Sendable {
   package let fileSystem: any FileSystem
   package let layout: StoreLayout
   package let storeID: StoreID
+  /// What reads of single events decoded.
+  package let parts: PartCache
   /// Whether another process may rewrite closed segments: an open file is reused only while it still has its name.
   private let isShared: Bool
   private let state: Lock<State>
 
   package init(
     fileSystem: any FileSystem, layout: StoreLayout, storeID: StoreID, names: [SegmentName],
-    isShared: Bool = false
+    isShared: Bool = false, cacheSize: Int = 0
   ) {
     assert(zip(names, names.dropFirst()).allSatisfy { $0 < $1 }, "segments are listed in ascending order")
     let state = Lock(State(names: names))
@@ -43,6 +58,7 @@ package final class SegmentCatalog: Sendable {
     self.layout = layout
     self.storeID = storeID
     self.isShared = isShared
+    parts = PartCache(limit: cacheSize)
   }
 
   /// The segments in a folder, ascending. Other names are ignored.
@@ -96,18 +112,20 @@ package final class SegmentCatalog: Sendable {
     state.withLock {
       $0.open = [:]
       $0.erasures = [:]
+      $0.numbers = [:]
       $0.replacements += 1
       $0.takeovers += 1
     }
+    parts.dropAll()
   }
 
   /// Drops the open file of a segment that was rewritten. A reader that still has the old one reads the same events.
   func replaced(_ name: SegmentName) {
-    state.withLock {
-      $0.open[name] = nil
-      $0.erasures[name] = nil
-      $0.replacements += 1
+    let number = state.withLock { state in
+      state.replacements += 1
+      return state.drop(name)
     }
+    if let number { parts.drop(file: number) }
   }
 
   /// The segment with this name.
@@ -116,10 +134,12 @@ package final class SegmentCatalog: Sendable {
       guard isShared else { return handle }
       let isCurrent = try handle.file.isStillAtItsPath()
       if isCurrent { return handle }
+      parts.drop(file: handle.number)
     }
     while true {
-      let replacements = state.withLock { $0.replacements }
-      let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID)
+      // Another process may replace a file while it is not open here.
+      let (replacements, number) = state.withLock { ($0.replacements, isShared ? nil : $0.numbers[name]) }
+      let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID, number: number)
       // A file that lost its name while it was being opened is not kept: reads would return erased content from it for
       // a long time.
       let isCurrent = state.withLock { state in
@@ -140,11 +160,11 @@ package final class SegmentCatalog: Sendable {
 
   /// Makes the next request for the segment open it again, also for readers that have it open.
   func forget(_ name: SegmentName) {
-    state.withLock {
-      $0.open[name] = nil
-      $0.erasures[name] = nil
-      $0.takeovers += 1
+    let number = state.withLock { state in
+      state.takeovers += 1
+      return state.drop(name)
     }
+    if let number { parts.drop(file: number) }
   }
 
   /// Changes when another writer may have given the active segment's name to another file.
@@ -152,8 +172,20 @@ package final class SegmentCatalog: Sendable {
 
   /// The segment in which a sequence is or would be; nil if it precedes the log.
   package func segment(containing sequence: UInt64) throws(StoreError) -> SegmentHandle? {
-    guard let name = state.withLock({ $0.names.last { $0.firstSequence <= sequence } }) else { return nil }
+    guard let name = state.withLock({ $0.name(containing: sequence) }) else { return nil }
     return try segment(name)
+  }
+
+  /// The same if it is open, and its file still has its name.
+  func openSegment(containing sequence: UInt64) -> SegmentHandle? {
+    let handle = state.withLock { state in state.name(containing: sequence).flatMap { state.use($0) } }
+    guard let handle, isShared else { return handle }
+    return (try? handle.file.isStillAtItsPath()) == true ? handle : nil
+  }
+
+  /// Whether the segment of that name is still this one, as far as this process knows.
+  func isCurrent(_ handle: SegmentHandle) -> Bool {
+    state.withLock { $0.numbers[handle.header.segment] == handle.number }
   }
 
   /// The segment after one, or nil for the last.
@@ -163,16 +195,29 @@ package final class SegmentCatalog: Sendable {
 }
 
 extension SegmentCatalog.State {
+  fileprivate func name(containing sequence: UInt64) -> SegmentName? {
+    let index = names.countAhead { $0.firstSequence <= sequence }
+    return index > 0 ? names[index - 1] : nil
+  }
+
+  /// Forgets a segment, whose file may be another one. Returns the number by which its parts are cached.
+  fileprivate mutating func drop(_ name: SegmentName) -> UInt64? {
+    open[name] = nil
+    erasures[name] = nil
+    return numbers.removeValue(forKey: name)
+  }
+
   fileprivate mutating func use(_ name: SegmentName) -> SegmentHandle? {
     guard let entry = open[name] else { return nil }
     clock += 1
-    open[name] = (entry.handle, clock)
+    entry.used = clock
     return entry.handle
   }
 
   fileprivate mutating func keep(_ handle: SegmentHandle) {
     clock += 1
-    open[handle.header.segment] = (handle, clock)
+    open[handle.header.segment] = SegmentCatalog.OpenSegment(handle, used: clock)
+    numbers[handle.header.segment] = handle.number
     erasures[handle.header.segment] = handle.header.erasureMark ?? ErasureMark.unknown
     if open.count > openMax { closeOldest() }
     assert(open.count <= openMax, "at most openMax segments are open")

@@ -76,6 +76,12 @@ extension EventStore {
   /// The projections that were asked for.
   var projectors: Projectors {
     let (threads, options) = (machine.folds, log.options)
-    return attachment { Projectors(on: threads, options) }
+    return attachment {
+      let projectors = Projectors(on: threads, options)
+      // Single reads of events keep blocks in what the tables leave of the same bound.
+      log.source.catalog.parts.share { [weak cache = projectors.pageCache] in cache?.statistics.byteCount ?? 0
+      }
+      return projectors
+    }
   }
 }

@@ -11,6 +11,9 @@ public struct StoreMemory: Sendable, Equatable {
   public var cacheByteCount: Int
   /// The bound on them: `StoreOptions.pageCacheSize`.
   public var cacheLimit: Int
+  /// The bytes of events that were read singly, or of streams, and are kept for the next such reads. They take what the
+  /// cache leaves of its bound, and at least a quarter of it.
+  public var eventByteCount: Int
   /// The bytes that were dropped, and that a read which is going on may still use.
   public var retiredByteCount: Int
   /// The bytes of the newest version of all tables and lists, with what of them is in the cache.
@@ -45,6 +48,7 @@ extension EventStore {
     let heldBytes = Tree.statistics(of: held.flatMap { $0.table.trees }, besides: &seen).bytesAllocated
     return StoreMemory(
       cacheByteCount: counted.byteCount, cacheLimit: cache.limit,
+      eventByteCount: log.source.catalog.parts.statistics.byteCount,
       retiredByteCount: counted.retiredByteCount, newestByteCount: newestBytes,
       heldByteCount: heldBytes, pastByteCount: past.byteCount, pastLimit: past.limit,
       heldVersionCount: held.count,
