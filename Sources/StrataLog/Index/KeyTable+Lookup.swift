@@ -4,6 +4,8 @@
 // lower bits of the hash say where to begin; the tag avoids looking at almost all other keys. Keys are never removed,
 // so a search ends at the first empty slot.
 
+internal import CStrata
+
 extension KeyTable {
   /// The entry of a key, or nil if there is none. O(1) expected.
   ///
@@ -28,6 +30,21 @@ extension KeyTable {
       }
       place = (place &+ 1) & mask
     }
+  }
+
+  /// Asks the processor for what `find` will read, so that lookups of many keys do not wait for memory one after
+  /// another. `stage` 0 asks for the slot of a key, 1 for its entry, 2 for the bytes of its key; each reads what the one
+  /// before asked for, and is to be called some keys later.
+  @inline(__always)
+  func prefetch(_ hash: UInt64, stage: Int) {
+    let mask = slots.count - 1
+    let slot = slots.baseAddress! + (Int(truncatingIfNeeded: hash) & mask)
+    if stage == 0 { return strata_prefetch(slot) }
+    // Of a key that is not in its first slot, another one's entry is asked for, which does no harm.
+    guard slot.pointee != 0 else { return }
+    let entry = entries.start + Int(UInt32(truncatingIfNeeded: slot.pointee) &- 1)
+    if stage == 1 { return strata_prefetch(entry) }
+    strata_prefetch(keys.start + Int(entry.pointee.keyOffset))
   }
 
   /// False if no key has this hash. O(1) expected.

@@ -164,6 +164,16 @@ package final class SegmentIndex {
     return add(to: insert(stream, hash: hash, base: try base()), type: type)
   }
 
+  /// Asks the processor for what `append` to some of the next streams will read, if an append has many.
+  @inline(__always)
+  func prefetch(_ marks: DraftMarks, before number: Int) {
+    let distance = 4
+    for stage in 0..<3 {
+      let ahead = number + (3 - stage) * distance
+      if ahead < marks.count { streams.prefetch(marks[ahead].streamHash, stage: stage) }
+    }
+  }
+
   /// Removes the last events, whose group could not be written.
   package func undo(_ count: Int) {
     precondition(count >= 0 && count <= eventCount, "no more events are removed than there are")

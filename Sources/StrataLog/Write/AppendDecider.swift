@@ -98,7 +98,10 @@ struct AppendDecider {
       let before = tables.nextSequence
       var framed = 0
       do throws(StoreError) {
-        for mark in draft.marks {
+        let marks = draft.marks
+        for number in marks.indices {
+          tables.prefetch(marks, before: number)
+          let mark = marks[number]
           let stream = draft.stream(of: mark)
           let revision = try tables.append(
             to: stream, hash: mark.streamHash, type: draft.type(of: mark)
