@@ -19,6 +19,9 @@ package final class StoreIndex: Sendable {
   /// The index of the active segment. In a writer it is ahead of the visible mark by the group being committed.
   let active: Lock<SegmentIndex>
   let closed: Lock<ClosedIndexCache>
+  /// The tables of the segment that this writer closed last. The next segment begins without a stream, and each event
+  /// that is the first of its stream there would be looked up in a file.
+  private let closedLast = Lock<SegmentIndex?>(nil)
   private let indexing: Lock<DedicatedThread?>
   /// The parts whose index is being built or written.
   let underConstruction = Gate<Set<IndexPart>>([])
@@ -133,6 +136,8 @@ package final class StoreIndex: Sendable {
       defer { index = SegmentIndex(of: segment) }
       return index
     }
+    let isKept = full.base == nil && full.allocatedBytes <= Self.closedLastBytesMax
+    closedLast.withLock { $0 = isKept ? full : nil }
     let part = IndexPart(segment: full.segment, last: next - 1)
     let identity = identity(of: part, chain: chain)
     if let base = full.base {
@@ -151,6 +156,20 @@ package final class StoreIndex: Sendable {
     indexing.withLock { $0 = thread }
   }
 
+  /// Tables that take more bytes are not kept once their file is written.
+  private static let closedLastBytesMax = 16 << 20
+
+  /// The revision of a stream before the active tables, if the segment before them was closed last and has the stream.
+  @inline(__always)
+  func revisionClosedLast(
+    of stream: UnsafeRawBufferPointer, hash: UInt64, below tables: SegmentIndex
+  ) -> UInt64? {
+    closedLast.withLock { last in
+      guard let last, last.nextSequence == tables.firstSequence else { return nil }
+      return last.revision(of: stream, hash: hash)
+    }
+  }
+
   /// A failure loses nothing: the next lookup that needs the index reports it.
   private func buildForRoll(_ part: IndexPart, _ identity: IndexIdentity) {
     _ = try? build(part, identity)
@@ -162,6 +181,7 @@ package final class StoreIndex: Sendable {
   /// Adds what another writer appended while this one was suspended, up to a mark that `publish` makes visible: before
   /// that call, readers see at least everything up to the old mark; after it, everything up to the new one.
   func resume(at mark: VisibleMark, publish: () -> Void) throws(StoreError) {
+    closedLast.withLock { $0 = nil }
     let ahead = LogSource(catalog: source.catalog, tail: VisibleTail(mark))
     try active.withLock { index throws(StoreError) in
       let next = index.segment == mark.segment ? index : SegmentIndex(of: mark.segment)

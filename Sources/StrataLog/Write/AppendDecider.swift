@@ -132,6 +132,7 @@ struct AppendDecider {
   private mutating func closedRevision(
     of stream: UnsafeRawBufferPointer, hash: UInt64, _ tables: SegmentIndex, _ builds: Bool
   ) throws(StoreError) -> UInt64 {
+    if let revision = index.revisionClosedLast(of: stream, hash: hash, below: tables) { return revision }
     if let filters = filters(below: tables), !filters.mayContain(stream: stream, hash: hash) { return 0 }
     return try index.closedRevision(of: stream, below: tables, builds: builds)
   }
