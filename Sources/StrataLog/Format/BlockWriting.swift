@@ -13,16 +13,39 @@ extension RawBuffer {
     block header: inout BlockHeader, payload: UnsafeRawBufferPointer, _ effort: Compression.Effort,
     padsToPages: Bool = false
   ) {
-    let start = count
     let room = max(payload.count, Compression.bound(payload.count))
-    let target = reserve(BlockHeader.length + room + FormatLimits.alignment)
-    let body = UnsafeMutableRawBufferPointer(start: target + BlockHeader.length, count: room)
-    if let stored = Compression.compress(payload, into: body, effort) {
+    let body = UnsafeMutableRawBufferPointer(
+      start: reserve(BlockHeader.length + room + FormatLimits.alignment) + BlockHeader.length, count: room)
+    append(
+      &header, payload, stored: Compression.compress(payload, into: body, effort), padsToPages: padsToPages)
+  }
+
+  /// Appends a block whose payload was compressed in parts.
+  mutating func append(
+    block header: inout BlockHeader, payload: UnsafeRawBufferPointer, _ parts: ArraySlice<CompressedPart>,
+    padsToPages: Bool
+  ) {
+    let room = max(payload.count, parts.reduce(0) { $0 + $1.bytes.count + CompressedPart.joinedMax })
+    let body = UnsafeMutableRawBufferPointer(
+      start: reserve(BlockHeader.length + room + FormatLimits.alignment) + BlockHeader.length, count: room)
+    append(
+      &header, payload, stored: Compression.join(parts, of: payload.count, into: body),
+      padsToPages: padsToPages)
+  }
+
+  /// Appends a block whose compressed payload is in its place already, if it was compressed. There is room for all of it.
+  private mutating func append(
+    _ header: inout BlockHeader, _ payload: UnsafeRawBufferPointer, stored: Int?, padsToPages: Bool
+  ) {
+    let start = count
+    let target = base + start
+    let body = target + BlockHeader.length
+    if let stored {
       header.codec = BlockCodec.lz4
       header.storedLength = UInt32(stored)
     } else {
       header.codec = BlockCodec.none
-      body.copyMemory(from: payload)
+      if let first = payload.baseAddress { body.copyMemory(from: first, byteCount: payload.count) }
       header.storedLength = UInt32(payload.count)
     }
     header.rawLength = UInt32(payload.count)
@@ -33,7 +56,7 @@ extension RawBuffer {
       ? ((end + 4095) & ~4095) - header.ownOffset : UInt64(FormatLimits.aligned(used))
     assert(header.span >= UInt64(used), "a block's span covers its payload")
     header.payloadChecksum = CRC32C.of(
-      UnsafeRawBufferPointer(start: body.baseAddress, count: Int(header.storedLength)))
+      UnsafeRawBufferPointer(start: body, count: Int(header.storedLength)))
     header.write(to: target)
     count = start + used
     pad(to: start + Int(header.span))

@@ -25,10 +25,15 @@ package enum Compression {
   private static let highLevel: Int32 = 4
 
   /// Compresses into `target` if that saves at least an eighth; nil means "store it as it is".
+  ///
+  /// What takes little effort is compressed in parts if it is long: see `CompressedPart`.
   package static func compress(
     _ raw: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer, _ effort: Effort = .fast
   ) -> Int? {
-    let limit = min(target.count, raw.count - raw.count / 8)
+    if effort == .fast, CompressedPart.count(in: raw.count) > 1 {
+      return compressParts(of: raw, into: target)
+    }
+    let limit = min(target.count, storedMax(of: raw.count))
     guard raw.count > 0, limit > 0 else { return nil }
     let source = raw.baseAddress!.assumingMemoryBound(to: CChar.self)
     let place = target.baseAddress!.assumingMemoryBound(to: CChar.self)
@@ -41,6 +46,9 @@ package enum Compression {
     assert(Int(written) <= limit, "LZ4 writes at most the room that it was given")
     return written > 0 ? Int(written) : nil
   }
+
+  /// The most bytes to which these must be compressed; if they take more, they are stored as they are.
+  static func storedMax(of count: Int) -> Int { count - count / 8 }
 
   /// Decodes a block that must fill `target` exactly. False if the bytes are not such a block.
   package static func decompress(

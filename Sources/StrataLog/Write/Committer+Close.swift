@@ -15,6 +15,7 @@ extension Committer {
       }
     }
     lookups.finish()
+    compressor?.stop()
     index.finishWriting()
     if failure == nil, state.head.slot?.isClean == true { index.save(at: state.mark) }
     sealer.finish()

@@ -8,7 +8,7 @@ extension Committer {
     if state.isTorn { state.recovery = try cutTail() }
     guard let note = state.recovery else { return }
     assert(note.cutOffset == state.link.offset, "the RECOVERY block begins where the tail was cut off")
-    state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
+    state.frame.begin(at: state.link, syncedThrough: state.durable.offset, lengthMax: 0)
     state.frame.addControl(kind: BlockKind.recovery, payload: note.encoded(), time: note.time)
     state.frame.finish()
     assert(state.frame.eventCount == 0, "a recovery uses no sequence")

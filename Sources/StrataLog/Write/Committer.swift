@@ -34,6 +34,7 @@ final class Committer: @unchecked Sendable {
   let sealer: Sealer
   let lookups: LookupThread
   let derivedSpace: DerivedSpace
+  let compressor: PartCompressor?
 
   var state: WriterState
   var decider: AppendDecider
@@ -60,7 +61,9 @@ final class Committer: @unchecked Sendable {
     self.sealer = sealer
     lookups = LookupThread(index: index, queue: queue, on: options.machine)
     derivedSpace = DerivedSpace(fileSystem, layout, pause: options.fullDiskPause)
+    compressor = options.writesInStep ? nil : PartCompressor(on: options.machine)
     self.state = state
+    self.state.frame.compressor = compressor
     decider = AppendDecider(index: index, source: source, clock: options.clock)
   }
 
@@ -68,8 +71,10 @@ final class Committer: @unchecked Sendable {
   func reopen(_ state: consuming WriterState) {
     assert(failure == nil, "a failed writer is closed, not suspended")
     self.state = state
+    self.state.frame.compressor = compressor
     decider.begin(count: 0)
     lookups.reopen()
+    compressor?.reopen()
     ending.withLock { $0 = nil }
   }
 
@@ -122,7 +127,9 @@ final class Committer: @unchecked Sendable {
   }
 
   private func write(_ group: [PendingAppend]) {
-    state.frame.begin(at: state.link, syncedThrough: state.durable.offset)
+    state.frame.begin(
+      at: state.link, syncedThrough: state.durable.offset,
+      lengthMax: group.reduce(0) { $0 + $1.draft.encodedLengthMax })
     decider.begin(count: group.count)
     /// The result of each append; nil if it is set aside.
     var results: [AppendResult?] = []

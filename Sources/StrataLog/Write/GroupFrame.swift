@@ -21,9 +21,21 @@ struct GroupFrame: ~Copyable {
   /// The event blocks among them.
   private(set) var places: [BlockPlace] = []
   private(set) var eventCount = 0
+  /// The framed appends that `link` does not count yet.
+  private var appendsAhead: UInt64 = 0
 
+  /// The payloads of the blocks of the group.
   private var raw = RawBuffer(capacity: 128 << 10)
+  /// Where the payload of the open block begins, or of the next one.
+  private var begin = 0
   private var block: OpenBlock?
+  /// The blocks whose parts are being compressed.
+  private var closed: [ClosedBlock] = []
+  /// Compresses the parts of large groups.
+  var compressor: PartCompressor?
+  private var parts = RawBuffer(capacity: 64)
+  /// Whether the parts of the current group are compressed by several threads.
+  private var isShared = false
   /// The chain, time and sequence after the last framed append, including the open block.
   private(set) var chain: UInt64
   private var lastTime: Int64
@@ -37,6 +49,14 @@ struct GroupFrame: ~Copyable {
     var appends: UInt32 = 0
   }
 
+  /// A block that is complete, up to what its position says.
+  private struct ClosedBlock {
+    var block: OpenBlock
+    var payload: Range<Int>
+    var lastTime: Int64
+    var chain: UInt64
+  }
+
   init(context: Context, link: BlockLink) {
     self.context = context
     self.link = link
@@ -45,27 +65,43 @@ struct GroupFrame: ~Copyable {
     nextSequence = link.nextSequence
   }
 
+  /// From how many bytes on the blocks of a group are compressed by several threads.
+  private static let sharedMin = 2 * CompressedPart.lengthMin
+
   /// Begins a new group at `link`. `syncedThrough` is the end of what is known to be on disk.
-  mutating func begin(at link: BlockLink, syncedThrough: UInt64) {
-    assert(block == nil, "a group is finished before the next one begins")
+  ///
+  /// - Parameter lengthMax: the most bytes that its appends take before they are compressed.
+  mutating func begin(at link: BlockLink, syncedThrough: UInt64, lengthMax: Int) {
+    assert(block == nil && closed.isEmpty, "a group is finished before the next one begins")
     assert(syncedThrough <= link.offset, "nothing is synced past the end of the log")
     self.link = link
     self.link.syncedThrough = syncedThrough
     output.removeAll()
     raw.removeAll()
+    parts.removeAll()
+    begin = 0
     places.removeAll(keepingCapacity: true)
-    block = nil
-    eventCount = 0
+    (eventCount, appendsAhead) = (0, 0)
     chain = link.chain
     lastTime = link.lastTime
     nextSequence = link.nextSequence
+    isShared = compressor != nil && lengthMax >= Self.sharedMin
+    guard isShared else { return }
+    // Other threads read these bytes while more are added, so they must not move.
+    _ = raw.reserve(lengthMax + Self.slack)
+    // Each part needs up to a 250th of its length and some bytes more, and each append takes more than a hundred bytes.
+    _ = parts.reserve(lengthMax + lengthMax / 4 + Self.slack)
+    compressor?.begin()
   }
+
+  /// For what is reserved before it is written: the longest number.
+  private static let slack = 64
 
   /// The sequence that the next append gets.
   var next: UInt64 { nextSequence }
   /// Whether this many more events, and one more append, can be counted in 64 bits.
   func hasRoom(for eventCount: Int) -> Bool {
-    UInt64(eventCount) <= .max - nextSequence && UInt64(block?.appends ?? 0) < .max - link.appends
+    UInt64(eventCount) <= .max - nextSequence && appendsAhead < .max - link.appends
   }
 
   func commitTime(given: Int64) -> Int64 { max(given, lastTime, FormatLimits.noTime + 1) }
@@ -74,7 +110,8 @@ struct GroupFrame: ~Copyable {
   mutating func add(_ draft: AppendDraft, commitTime: Int64, given: Int64) {
     assert(draft.eventCount > 0, "an append holds an event")
     assert(commitTime >= lastTime, "commit times do not decrease")
-    if raw.count > 0, raw.count + draft.encodedLengthMax > context.blockSizeTarget { closeBlock() }
+    let length = raw.count - begin
+    if length > 0, length + draft.encodedLengthMax > context.blockSizeTarget { closeBlock() }
     var open =
       block
       ?? OpenBlock(firstSequence: nextSequence, firstTime: commitTime, chainBefore: chain)
@@ -91,6 +128,7 @@ struct GroupFrame: ~Copyable {
     nextSequence += UInt64(draft.eventCount)
     open.events += UInt32(draft.eventCount)
     open.appends += 1
+    appendsAhead += 1
     lastTime = commitTime
     eventCount += draft.eventCount
     block = open
@@ -99,32 +137,70 @@ struct GroupFrame: ~Copyable {
   /// Closes the last block of the group.
   mutating func finish() {
     closeBlock()
-    assert(raw.count == 0, "every append is in a block")
+    if isShared, let compressor { write(compressor.finish()) }
+    isShared = false
+    assert(begin == raw.count && closed.isEmpty, "every append is in a block")
     assert(link.nextSequence == nextSequence, "the blocks of a group hold all of its events")
     assert(link.chain == chain && link.lastTime == lastTime, "a group ends with its last append")
   }
 
-  /// Frames a control block with the given payload.
+  /// Frames a control block with the given payload, in a group of its own.
   mutating func addControl(kind: UInt8, payload: [UInt8], time: Int64) {
-    closeBlock()
+    assert(block == nil && closed.isEmpty, "a control block has no appends before it in its group")
     var header = nextHeader(kind: kind, chainAfter: link.chain)
     header.firstTime = time
     header.lastTime = time
-    payload.withUnsafeBytes { write(&header, payload: $0, compresses: false) }
+    payload.withUnsafeBytes { payload in
+      output.append(block: &header, payload: payload, .none, padsToPages: context.padsToPages)
+    }
+    pass(header)
   }
 
   private mutating func closeBlock() {
     guard let open = block else { return }
     block = nil
-    var header = nextHeader(kind: BlockKind.events, chainAfter: chain)
-    header.eventCount = open.events
-    header.appendCount = open.appends
-    header.firstTime = open.firstTime
-    header.lastTime = lastTime
-    assert(raw.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
-    places.append(BlockPlace(header))
-    write(&header, payload: raw.bytes, compresses: true)
-    raw.removeAll()
+    let block = ClosedBlock(block: open, payload: begin..<raw.count, lastTime: lastTime, chain: chain)
+    begin = raw.count
+    assert(block.payload.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
+    guard isShared, let compressor else {
+      var header = nextHeader(of: block)
+      output.append(
+        block: &header, payload: payload(of: block), .fast, padsToPages: context.padsToPages)
+      return pass(header)
+    }
+    let room = PartCompressor.room(for: block.payload.count)
+    assert(parts.capacity - parts.count >= room, "the parts of a group have their room from its beginning on")
+    compressor.add(payload(of: block), into: parts.reserve(room))
+    parts.count += room
+    closed.append(block)
+  }
+
+  /// Writes the blocks whose parts were compressed.
+  private mutating func write(_ compressed: [CompressedPart]) {
+    var parts = compressed[...]
+    for block in closed {
+      var header = nextHeader(of: block)
+      let count = CompressedPart.count(in: block.payload.count)
+      output.append(
+        block: &header, payload: payload(of: block), parts.prefix(count), padsToPages: context.padsToPages)
+      pass(header)
+      parts = parts.dropFirst(count)
+    }
+    assert(parts.isEmpty, "every part is in a block")
+    closed.removeAll(keepingCapacity: true)
+  }
+
+  private func payload(of block: ClosedBlock) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: raw.bytes[block.payload])
+  }
+
+  private func nextHeader(of block: ClosedBlock) -> BlockHeader {
+    var header = nextHeader(kind: BlockKind.events, chainAfter: block.chain)
+    header.eventCount = block.block.events
+    header.appendCount = block.block.appends
+    header.firstTime = block.block.firstTime
+    header.lastTime = block.lastTime
+    return header
   }
 
   private func nextHeader(kind: UInt8, chainAfter: UInt64) -> BlockHeader {
@@ -134,13 +210,12 @@ struct GroupFrame: ~Copyable {
       syncedThrough: link.syncedThrough, chainBefore: link.chain, chainAfter: chainAfter)
   }
 
-  private mutating func write(
-    _ header: inout BlockHeader, payload: UnsafeRawBufferPointer, compresses: Bool
-  ) {
-    output.append(
-      block: &header, payload: payload, compresses ? .fast : .none, padsToPages: context.padsToPages)
+  /// Goes on after a block that was written.
+  private mutating func pass(_ header: BlockHeader) {
     assert(header.end > header.ownOffset, "a framed block is not empty")
     assert(link.discontinuity(of: header, isRewritten: false) == nil, "a block continues the one before it")
+    if !header.isControl { places.append(BlockPlace(header)) }
+    appendsAhead -= UInt64(header.appendCount)
     link.pass(header)
   }
 }
