@@ -1,5 +1,5 @@
-// The few functions that Strata needs from C: checksums in hardware, and system calls that Glibc hides from Swift
-// or that differ between systems.
+// The few functions that Strata needs from C: checksums in hardware, joined LZ4 blocks, and system calls that Glibc
+// hides from Swift or that differ between systems.
 #ifndef CSTRATA_H
 #define CSTRATA_H
 #include <pthread.h>

@@ -55,53 +55,68 @@ struct ItemKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return item
   }
 
+  /// Reads the value of a key.
+  @inline(__always)
+  private func read<Value>(_ key: Key, _ body: (DecodingState, Int) throws -> Value) throws -> Value {
+    let item = try item(key)
+    return try index.withState { try body($0, item) }
+  }
+
   private func missing(_ key: some CodingKey) -> DecodingError {
     .keyNotFound(key, .init(codingPath: codingPath, debugDescription: "no key \"\(key.stringValue)\""))
   }
 
-  func decodeNil(forKey key: Key) throws -> Bool { state.isNull(at: try item(key)) }
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try state.decodeBool(at: item(key)) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try state.decodeString(at: item(key)) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try state.decodeDouble(at: item(key)) }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try state.decodeFloat(at: item(key)) }
+  func decodeNil(forKey key: Key) throws -> Bool { try read(key) { $0.isNull(at: $1) } }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try read(key) { try $0.decodeBool(at: $1) }
+  }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try read(key) { try $0.decodeString(at: $1) }
+  }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try read(key) { try $0.decodeDouble(at: $1) }
+  }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    try read(key) { try $0.decodeFloat(at: $1) }
+  }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try state.decodeInteger(type, at: item(key))
+    try read(key) { try $0.decodeInteger(type, at: $1) }
   }
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try state.decode(type, at: item(key))
+    try read(key) { try $0.decode(type, at: $1) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(

@@ -11,6 +11,8 @@ struct MapEntry {
 /// The entries of one object, in ascending order of (length, bytes) of their keys. Used by one thread only.
 final class MapIndex {
   unowned(unsafe) let state: DecodingState
+  /// The same, for `withState`.
+  private let unretained: Unmanaged<DecodingState>
   /// The state, unless the state keeps this index.
   @exclusivity(unchecked) var owner: DecodingState?
   /// The offset of the object.
@@ -27,6 +29,7 @@ final class MapIndex {
 
   init(_ state: DecodingState) {
     self.state = state
+    unretained = .passUnretained(state)
     owner = state
     entries = .allocate(capacity: capacity)
   }
@@ -34,6 +37,13 @@ final class MapIndex {
   deinit {
     entries.deallocate()
     for key in joinedKeys { key.deallocate() }
+  }
+
+  /// Calls the body with the state, without counting the reference: to do so at each field takes as long as to read a
+  /// number. Who calls an index has the container that keeps it, or its state.
+  @inline(__always)
+  func withState<Result>(_ body: (DecodingState) throws -> Result) rethrows -> Result {
+    try unretained._withUnsafeGuaranteedRef(body)
   }
 
   /// Reads the map at an offset. Throws if the item is not a map, or if a key is not text or occurs twice.
