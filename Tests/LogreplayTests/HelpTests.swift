@@ -27,7 +27,7 @@ struct HelpTests {
     #expect(script.code == 0 && script.output.contains("_logreplay"))
   }
 
-  @Test(arguments: ["at", "diff", "bisect", "log", "show", "follow", "replay"])
+  @Test(arguments: ["at", "diff", "count", "bisect", "log", "show", "follow", "replay"])
   func `the help of a command that takes points ends with their grammar`(command: String) async throws {
     for arguments in [["help", command], [command, "--help"], [command, "x", "-h"]] {
       let help = try await LogreplayProcess(arguments).wait()

@@ -89,6 +89,9 @@ import Testing
       #expect(
         Dictionary(uniqueKeysWithValues: field.commonestValues.map { ($0.value, $0.rowCount) }) == counts)
       #expect(field.commonestValues.map(\.rowCount) == counts.values.sorted(by: >))
+      #expect(field.differentValueCount == counts.count)
+      #expect(field.types[.null, default: 0] == field.nullCount)
+      #expect(field.types.values.reduce(0, +) >= field.rowCount)
     }
   }
 
@@ -105,6 +108,8 @@ import Testing
     #expect(
       fields[0].rowCount == 6_000 && fields[0].commonestValues == [.init(value: "xxx", rowCount: 3_000)])
     #expect(fields[1].commonestValues.first == .init(value: "often", rowCount: 30))
+    #expect(fields[1].types == [.integer: 5_970, .string: 30] && fields[0].types == [.string: 6_000])
+    #expect(fields.map(\.differentValueCount) == [nil, nil])
   }
 
   @Test func `a row of a projection is read at a point too`() async throws {

@@ -30,6 +30,7 @@ struct Logreplay: AsyncParsableCommand {
       ShowCommand.self,
       AtCommand.self,
       DiffCommand.self,
+      CountCommand.self,
       BisectCommand.self,
       FollowCommand.self,
       KeepCommand.self,

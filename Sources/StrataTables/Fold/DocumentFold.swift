@@ -1,6 +1,6 @@
 // The projection of documents, which needs no code: `$put`, `$merge` and `$delete` into one table per category.
 
-internal import StrataDocuments
+package import StrataDocuments
 internal import StrataEvents
 package import StrataLog
 
@@ -25,7 +25,7 @@ package enum DocumentFold {
 
   /// The row that an event changes, in one of the tables; nil for an event that changes none.
   @inline(__always)
-  private static func target(
+  package static func target(
     of event: borrowing EventView, only tables: Set<String>?
   ) -> (change: Change, category: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer)? {
     guard event.kind == EventKind.event, event.type.first == UInt8(ascii: "$"),
@@ -46,7 +46,8 @@ package enum DocumentFold {
     target(of: event, only: tables).map { ($0.category, $0.id) }
   }
 
-  private enum Change {
+  /// What an event does to the row.
+  package enum Change: Sendable {
     case put, merge, delete
 
     private static let putName = Array(DocumentEvent.put.utf8)
@@ -115,7 +116,8 @@ package enum DocumentFold {
     }
   }
 
-  private static func decoded(
+  /// The document of a payload, or why it cannot be read.
+  package static func decoded(
     _ payload: UnsafeRawBufferPointer, _ codec: UInt64
   ) -> Result<DocumentValue, RowProblem> {
     guard let codec = PayloadCodec(rawValue: codec) else {

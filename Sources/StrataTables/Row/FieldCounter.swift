@@ -10,7 +10,7 @@ internal import StrataDocuments
 package struct FieldCounter {
   /// How many fields are distinguished, and how many values of each are candidates.
   static let fieldCountMax = 1_000
-  static let candidateCountMax = 1_000
+  package static let candidateCountMax = 1_000
   /// The longest value that is counted, in bytes of CBOR. Longer ones are texts, and few of them are equal.
   static let valueLengthMax = 256
 
@@ -22,6 +22,9 @@ package struct FieldCounter {
     var rowCount = 0
     var nullCount = 0
     var values: [[UInt8]: Int] = [:]
+    /// Whether some value is not among the candidates: there were too many, or it is too long.
+    var lacksValues = false
+    var types: [FieldSummary.ValueType: Int] = [:]
 
     init(path: [String]) { self.path = path }
 
@@ -31,6 +34,7 @@ package struct FieldCounter {
         values[value, default: 0] += 1
       } else {
         values = values.compactMapValues { $0 > 1 ? $0 - 1 : nil }
+        lacksValues = true
       }
     }
   }
@@ -57,6 +61,7 @@ package struct FieldCounter {
       }
       return FieldSummary(
         path: FieldPath(names: node.path).description, rowCount: node.rowCount, nullCount: node.nullCount,
+        types: node.types, differentValueCount: node.lacksValues ? nil : node.values.count,
         commonestValues: values.prefix(max(0, count)).compactMap { bytes, count in
           (try? DocumentValue(cbor: bytes)).map { FieldSummary.Value(value: $0, rowCount: count) }
         })
@@ -77,7 +82,9 @@ package struct FieldCounter {
       guard let node = child(name, of: parent, &hint) else { continue }
       let value = UnsafeRawBufferPointer(rebasing: object[start..<end])
       // The depth of a document is bounded by what can be decoded. An empty object is a value.
-      if CBORItem(value)?.major == 5, value.count > 1 {
+      let head = CBORItem(value)
+      if !isExact, let head { nodes[node].types[head.valueType, default: 0] += 1 }
+      if head?.major == 5, value.count > 1 {
         add(value, under: node)
       } else {
         count(value, in: node)
@@ -114,6 +121,33 @@ package struct FieldCounter {
       return
     }
     nodes[node].rowCount += 1
-    if isNull { nodes[node].nullCount += 1 } else if let bytes { nodes[node].take(bytes) }
+    if isNull {
+      nodes[node].nullCount += 1
+    } else if let bytes {
+      nodes[node].take(bytes)
+    } else {
+      nodes[node].lacksValues = true
+    }
+  }
+}
+
+extension CBORItem {
+  /// The type of the value that begins with this head.
+  fileprivate var valueType: FieldSummary.ValueType {
+    switch major {
+    case 0, 1: .integer
+    case 2: .bytes
+    case 3: .string
+    case 4: .array
+    case 5: .object
+    // The tags of integers beyond 64 bits.
+    case 6: argument == 2 || argument == 3 ? .integer : .tagged
+    default:
+      switch info {
+      case 20, 21: .boolean
+      case 22, 23: .null
+      default: .number
+      }
+    }
   }
 }

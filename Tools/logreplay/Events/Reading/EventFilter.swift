@@ -3,7 +3,7 @@
 internal import ArgumentParser
 package import LogreplayShell
 internal import StrataBase
-internal import StrataEvents
+package import StrataEvents
 
 /// The options that choose events. An event passes if it matches one of the streams, one of the types, all of the
 /// metadata values and the regular expression, as far as each is given.
@@ -43,9 +43,13 @@ package struct EventFilter {
   private(set) var types: [Glob] = []
   private var metadata: [(key: String, value: String)] = []
   private var pattern: TextPattern?
+  /// A condition beyond the options; nil for none.
+  package var condition: (@Sendable (RecordedEvent) -> Bool)?
 
   /// Whether every event passes.
-  var isEmpty: Bool { streams.isEmpty && types.isEmpty && metadata.isEmpty && pattern == nil }
+  var isEmpty: Bool {
+    streams.isEmpty && types.isEmpty && metadata.isEmpty && pattern == nil && condition == nil
+  }
 
   package init(_ options: EventFilterOptions) throws(CommandFailure) {
     streams = try Self.globs(options.stream, "--stream")
@@ -85,6 +89,7 @@ package struct EventFilter {
     if !streams.isEmpty, !streams.contains(where: { $0.matches(event.stream.text) }) { return false }
     if !types.isEmpty, !types.contains(where: { $0.matches(event.type) }) { return false }
     if !metadata.isEmpty, !hasMetadata(event) { return false }
+    if let condition, !condition(event) { return false }
     guard let pattern else { return true }
     return line { pattern.occurs(in: $0) }
   }

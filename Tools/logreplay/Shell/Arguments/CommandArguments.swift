@@ -56,7 +56,7 @@ package enum CommandArguments {
 
   /// The options of these commands whose values may be any text, including text that begins with a sign.
   package static let takesText: Set<String> = [
-    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad", "--within",
+    "--from", "--since", "--until", "--where", "--grep", "-g", "--good", "--bad", "--within", "--time-zone",
   ]
 
   /// The short options whose value may follow in the same argument: `-ojson`, `-n5`.

@@ -41,7 +41,7 @@ package struct PeopleOptions: ParsableArguments, Sendable {
   var color: ColorChoice = .auto
 
   @Flag(help: "Read and show times in UTC instead of the local zone.")
-  var utc = false
+  package var utc = false
 
   package init() {}
 
@@ -71,7 +71,10 @@ package struct PeopleOptions: ParsableArguments, Sendable {
     }
   }
 
-  package var text: PeopleText { PeopleText(zone: zone, isColored: isColored) }
+  package var text: PeopleText { text(in: zone) }
+
+  /// The same with times in another zone.
+  package func text(in zone: Zone) -> PeopleText { PeopleText(zone: zone, isColored: isColored) }
 }
 
 /// The options that choose how output is shown.

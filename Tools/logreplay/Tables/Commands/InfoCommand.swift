@@ -18,6 +18,12 @@ package struct InfoCommand: BlockingCommand {
       """
       The items of the tables are counted from the saved tables and the events after them. Without saved tables the \
       whole log is folded, at some hundred thousand events a second: `logreplay checkpoint` saves them.
+
+      With --describe, the fields of one table are listed instead, as they are now: how many rows have each, of which \
+      types, and the most common values with their exact counts. Where a field has more than a thousand different \
+      values, one in fewer than a thousandth of the rows may be missing, and values of more than 256 bytes are. At most \
+      a thousand fields are told apart. With --types, the types of all events are listed: how many events there are of \
+      each, and the first and the last of them.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -25,11 +31,23 @@ package struct InfoCommand: BlockingCommand {
   @Flag(help: "Also list the tables whose names begin with $.")
   var all = false
 
+  @Flag(help: "List the fields of a table, with their types and their most common values.")
+  var describe = false
+
+  @Option(
+    help: "The table for --describe. Optional if the store has only one whose name does not begin with $.")
+  var table: String?
+
+  @Flag(help: "List the types of events, with --all also those in streams whose names begin with $.")
+  var types = false
+
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     try output.refuse(.csv)
+    try check()
     let opened = try OpenedStore.open(target.store)
+    if describe || types { return try list(opened) }
     var info = try StoreInfo(opened)
     let damage = info.countTables(opened, all: all) ?? info.findConsumers(opened)
     var writer = OutputWriter()
@@ -41,6 +59,44 @@ package struct InfoCommand: BlockingCommand {
     }
     try writer.flush()
     if let damage { throw damage }
+    try opened.reportEnd()
+  }
+
+  private func check() throws(CommandFailure) {
+    guard !describe || !types else {
+      throw CommandFailure(
+        ExitStatus.usage, "--describe lists fields and --types lists events", at: "--describe --types",
+        next: "leave one of them out")
+    }
+    guard table == nil || describe else {
+      throw CommandFailure(
+        ExitStatus.usage, "--table is the table that --describe lists the fields of",
+        at: "--table \(table ?? "")",
+        next: "add --describe, or leave it out")
+    }
+  }
+
+  /// Prints what `--describe` or `--types` asks for.
+  private func list(_ opened: OpenedStore) throws {
+    var writer = OutputWriter()
+    if types {
+      let types = try EventTypes(opened, all: all)
+      if output.format.isJSON {
+        writer.bytes += types.json + [UInt8(ascii: "\n")]
+      } else {
+        try types.write(output.people.text, to: &writer)
+      }
+    } else {
+      let tables = StoreTables(opened: opened)
+      if let table { try tables.check(table) }
+      let description = try TableDescription(opened, try table ?? tables.only())
+      if output.format.isJSON {
+        writer.bytes += description.json + [UInt8(ascii: "\n")]
+      } else {
+        try description.write(output.people.text, to: &writer)
+      }
+    }
+    try writer.flush()
     try opened.reportEnd()
   }
 }

@@ -59,6 +59,11 @@ package struct LogCommand: BlockingCommand, PointCommand {
       new value of each field that an event changed is shown, and at the end which event gave each field the value \
       that it has at the end of the range. If the store has a history, as `logreplay checkpoint --history` makes, the \
       versions are read there; without one, from the events of the row.
+
+      A filter of --where has the fields that -o json prints of an event: type, stream, version, metadata and payload, \
+      and their members, as in "type == 'closed' && payload.priority > 2 && metadata.user != 'bot'". $id is the part of \
+      the stream after the first /, $revision the sequence, $time the own time of the event. What was erased passes no \
+      filter that reads it.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -99,6 +104,12 @@ package struct LogCommand: BlockingCommand, PointCommand {
   )
   var saysOrigin = false
 
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help:
+      "Show only events that match this expression. Write times in it as @'TIME', for example @'yesterday'.")
+  var condition: String?
+
   @OptionGroup var filter: EventFilterOptions
   @OptionGroup var wait: WaitOptions
   @OptionGroup var output: OutputOptions
@@ -108,9 +119,14 @@ package struct LogCommand: BlockingCommand, PointCommand {
     let times = TimeText(zone: output.zone)
     let points = try PointRange(range, times: times)
     let bounds = (since: try time(since, "--since", times), until: try time(until, "--until", times))
-    let (filter, name) = (
-      try EventFilter(filter), try row.map { text throws(CommandFailure) in try RowName(text) }
+    let (options, name) = (
+      try EventFilter(self.filter), try row.map { text throws(CommandFailure) in try RowName(text) }
     )
+    var filter = options
+    if let condition {
+      let condition = try EventWhere(condition, times: times)
+      filter.condition = { condition.passes($0) }
+    }
     var events = EventRange(
       countMax: wait.count, last: last, isReversed: isReversed, follows: follows && !wait.untilCaughtUp,
       deadline: try wait.armedDeadline(reading: target.store, isJSON: output.format.isJSON))
@@ -177,7 +193,8 @@ package struct LogCommand: BlockingCommand, PointCommand {
     try refuse(
       showsChanges && output.format == .csv, "-p shows several values for each event, and -o csv one line")
     try refuse(
-      row != nil && !filter.isEmpty, "--row and the options that choose events both say which are shown")
+      row != nil && (!filter.isEmpty || condition != nil),
+      "--row and the options that choose events both say which are shown")
     try refuse(
       row != nil && (follows || wait.cursorFile != nil),
       "--row shows what there is, and -f and a cursor file go on")

@@ -1,0 +1,127 @@
+// `count`: a table's rows by the values of fields, at the end of each step.
+
+import Foundation
+import Strata
+import StrataDocuments
+import Testing
+
+struct CountTests {
+  /// Tickets around the night in 2012 in which the clocks of Berlin went forward.
+  ///
+  /// - Parameter late: whether an append is dated a day earlier than those before it.
+  private static func store(late: Bool = true) async throws -> SampleFolder {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    func append(_ time: String, _ id: String, _ fields: DocumentValue, type: String = "$put") async throws {
+      try await store.append(
+        [NewEvent(type, in: StreamName(category: "ticket", id: id), fields)], time: Timestamp(time))
+    }
+    try await append("2012-03-24T12:00:00Z", "1", ["status": "Open", "cost": 0.1])
+    try await append("2012-03-24T22:59:59Z", "2", ["status": "Open", "cost": 0.2])
+    // Midnight of the 25th in Berlin, which has 23 hours.
+    try await append("2012-03-24T23:00:00Z", "3", ["status": "Open", "cost": 7])
+    try await append("2012-03-25T21:59:59Z", "3", ["status": "Closed"], type: "$merge")
+    try await append("2012-03-25T22:00:00Z", "2", .null, type: "$delete")
+    if late { try await append("2012-03-24T13:00:00Z", "4", ["status": ["odd"], "cost": "much"]) }
+    try await append("2012-03-28T10:00:00Z", "4", ["status": "Open", "cost": 1])
+    try await store.close()
+    return folder
+  }
+
+  @Test func `count gives a line for each group of each step, as the clocks of a zone have them`()
+    async throws
+  {
+    let folder = try await Self.store()
+    let berlin = ["--every", "1d", "--time-zone", "Europe/Berlin", "-o", "csv"]
+    let outcome = try await LogreplayProcess(["count", folder.store, "--by", "status"] + berlin).wait()
+    // What came late belongs to all days since its time, with what was appended before it.
+    #expect(
+      outcome.output == """
+        time,status,count
+        2012-03-24T00:00:00+01:00,Closed,1
+        2012-03-24T00:00:00+01:00,Open,1
+        2012-03-25T00:00:00+01:00,Closed,1
+        2012-03-25T00:00:00+01:00,Open,1
+        2012-03-26T00:00:00+02:00,Closed,1
+        2012-03-26T00:00:00+02:00,Open,1
+        2012-03-27T00:00:00+02:00,Closed,1
+        2012-03-27T00:00:00+02:00,Open,1
+        2012-03-28T00:00:00+02:00,Closed,1
+        2012-03-28T00:00:00+02:00,Open,2
+
+        """)
+    #expect(outcome.code == 3 && outcome.errors.contains("up to 1 rows are in no group"), "\(outcome)")
+    let early = try await Self.store(late: false).answer(
+      "count", "..5", "--by", "status", "--sum", "cost", "--every", "1d", "--time-zone", "Europe/Berlin",
+      "-o", "csv")
+    #expect(
+      early == """
+        time,status,count,sum
+        2012-03-24T00:00:00+01:00,Open,2,0.3
+        2012-03-25T00:00:00+01:00,Closed,1,7
+        2012-03-25T00:00:00+01:00,Open,2,0.3
+        2012-03-26T00:00:00+02:00,Closed,1,7
+        2012-03-26T00:00:00+02:00,Open,1,0.1
+
+        """)
+  }
+
+  @Test func `count prints the JSON that is promised, and marks a step that goes on after the range`()
+    async throws
+  {
+    let folder = try await Self.store(late: false)
+    let outcome = try await LogreplayProcess(
+      ["count", folder.store, "..4", "--sum", "cost", "--every", "1mo", "--utc", "-o", "json"]
+    ).wait()
+    #expect(
+      outcome.output == #"{"schema":1,"table":"ticket","by":[],"sum":"cost","every":"1mo","timeZone":"UTC","#
+        + #""from":{"sequence":0,"time":null},"to":{"sequence":4,"time":"2012-03-25T21:59:59.000000000Z"},"#
+        + #""steps":[{"time":"2012-03-01T00:00:00.000000000Z","end":"2012-04-01T00:00:00.000000000Z","#
+        + #""local":"2012-03-01T00:00:00+00:00","sequence":4,"over":false,"#
+        + #""groups":[{"group":[],"count":3,"sum":7.3}]}]}"# + "\n")
+    #expect(outcome.code == 0 && outcome.errors.contains("the last step, 2012-03-01, is not over"))
+    let lines = try await LogreplayProcess.run(
+      "count", folder.store, "..4", "--by", "status", "--every", "1mo", "--utc", "-o", "jsonl")
+    #expect(lines.output.hasSuffix(#"{"group":["Closed"],"count":1},{"group":["Open"],"count":2}]}"# + "\n"))
+  }
+
+  @Test func `count draws what it counts`() async throws {
+    let folder = try await Self.store(late: false)
+    let text = try await folder.answer("count", "..5", "--by", "status", "--every", "1d", "--utc")
+    #expect(text == "2012-03-24  Open=3\n2012-03-25  Closed=1 Open=1\n")
+    let table = try await folder.answer(
+      "count", "..5", "--by", "status", "--every", "1d", "--utc", "-o", "table")
+    #expect(table == "time        Closed  Open\n2012-03-24             3\n2012-03-25       1     1\n")
+    let plot = try await folder.answer(
+      "count", "..5", "--by", "status", "--every", "1d", "--utc", "-o", "plot")
+    #expect(
+      plot.hasPrefix("██ Closed  ▒▒ Open\n2012-03-24  3  ▒▒▒") && plot.split(separator: "\n").count == 3)
+    let picture = try await folder.answer(
+      "count", "..5", "--by", "status", "--every", "1d", "--utc", "-o", "svg")
+    #expect(picture.components(separatedBy: "<polygon ").count == 3)
+    #expect(picture.contains("Rows of ticket by status") && picture.contains("prefers-color-scheme: dark"))
+  }
+
+  @Test(arguments: [
+    (["--every", "3d"], 64, "'3d' is not the length of a step"),
+    (["--every", "1d", "--time-zone", "Europe/Berln"], 64, "there is no time zone 'Europe/Berln'"),
+    (["--every", "1d", "--time-zone", "UTC", "--utc"], 64, "both say in which zone"),
+    (["--every", "1d", "--by", "status,$id"], 64, "$id is not a field"),
+    (["--every", "1d", "--by", "status;id"], 64, "write fields with a comma"),
+    (["--every", "1d", "--by", "status,status"], 64, "status is given twice"),
+    (["--every", "1d", "--where", "$section == 1"], 64, "no sections"),
+    (["--every", "1d", "4..2"], 64, "4 is not before 2"),
+    (["--every", "1h", "1900-01-01.."], 64, "more than 100,000 steps"),
+    (["--every", "1d", "--table", "tickt"], 66, "the store has ticket"),
+    (["--every", "1mo", "..5", "--by", "statu"], 0, "no row has a field statu; did you mean status?"),
+    (["--every", "1mo", "..5", "--where", "status == Open"], 0, "in quotes"),
+    (["--every", "1mo", "--sum", "cost", "..6", "--utc"], 3, "up to 1 values of cost are no number"),
+  ])
+  func `A mistake in what count is asked is said, with what to write`(
+    arguments: [String], code: Int32, said: String
+  ) async throws {
+    let folder = try await Self.store()
+    let outcome = try await LogreplayProcess(["count", folder.store] + arguments).wait()
+    #expect(outcome.code == code && outcome.errors.contains(said), "\(arguments): \(outcome)")
+  }
+}
