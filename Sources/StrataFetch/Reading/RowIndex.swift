@@ -13,9 +13,10 @@ public import StrataTables
 /// which index is used. Not used are parts with `[c]`, with dates, and inside of `||` and `!`.
 ///
 /// ```swift
-/// let tickets = store.collection(Ticket.self)
-/// try tickets.index("by product", on: FieldPath("product"), FieldPath("priority"))
-/// let urgent = try await tickets.all(where: "product == \(product) && priority >= 3")
+/// func urgent(_ tickets: DocumentCollection<Ticket>, of product: String) async throws -> [Ticket] {
+///   try tickets.index("by product", on: FieldPath("product"), FieldPath("priority"))
+///   return try await tickets.all(where: "product == \(product) && priority >= 3")
+/// }
 /// ```
 ///
 /// It is kept like a list that is kept under a name (`ListRequest.kept(as:)`): saved with the rows, and with

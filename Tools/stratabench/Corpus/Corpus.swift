@@ -27,21 +27,21 @@ struct Corpus: Sendable {
   }
 
   init(path: String?, count: Int) throws {
+    self.init(
+      lines: try path.map { try Self.read($0) } ?? Self.generate(65_533), count: count,
+      isFromFile: path != nil)
+  }
+
+  init(lines: [Line], count: Int, isFromFile: Bool = true) {
+    self.lines = lines
     self.count = count
-    isFromFile = path != nil
-    lines = try path.map { try Self.read($0) } ?? Self.generate(65_533)
+    self.isFromFile = isFromFile
     var bytes: [UInt8] = []
     spans = lines.map { line in
       defer { bytes += line.stream + line.payload }
       return Span(offset: bytes.count, streamLength: line.stream.count, payloadLength: line.payload.count)
     }
     self.bytes = bytes
-  }
-
-  init(lines: [Line], count: Int) {
-    self.lines = lines
-    self.count = count
-    isFromFile = true
   }
 
   var payloadBytes: Int {
