@@ -11,7 +11,7 @@ import Testing
     try Repository.text(page).matches(of: /``[^`]+``|`([^`\n]+)`/).compactMap(\.1)
   }
 
-  private static func isThere(_ path: some StringProtocol) -> Bool {
+  private static func exists(_ path: some StringProtocol) -> Bool {
     FileManager.default.fileExists(atPath: Repository.root.appendingPathComponent(String(path)).path)
   }
 
@@ -26,10 +26,10 @@ import Testing
       let isPath = path.contains("/") || path.wholeMatch(of: /[\w+.-]+\.(swift|md|py)/) != nil
       guard isPath else { continue }
       found += 1
-      if !path.contains("/"), path.hasSuffix(".swift"), !Self.isThere(path) {
+      if !path.contains("/"), path.hasSuffix(".swift"), !Self.exists(path) {
         #expect(files.count { $0.hasSuffix("/\(path)") } == 1, "\(path)")
       } else {
-        #expect(Self.isThere(path), "\(path)")
+        #expect(Self.exists(path), "\(path)")
       }
     }
     #expect(found >= 60)

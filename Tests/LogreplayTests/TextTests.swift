@@ -67,10 +67,10 @@ struct TextTests {
       }
       let (text, wanted) = (bytes(24), bytes(5))
       let places = text.count - wanted.count
-      let isThere = places >= 0 && (0...places).contains { text[$0...].starts(with: wanted) }
-      found += isThere ? 1 : 0
+      let exists = places >= 0 && (0...places).contains { text[$0...].starts(with: wanted) }
+      found += exists ? 1 : 0
       #expect(
-        text.withUnsafeBytes { ByteSearch(wanted).occurs(in: $0) } == isThere,
+        text.withUnsafeBytes { ByteSearch(wanted).occurs(in: $0) } == exists,
         "seed \(seed): \(wanted) in \(text)")
     }
     #expect(found > 1000 && found < 19_000, "seed \(seed)")
@@ -87,9 +87,9 @@ struct TextTests {
       }
       let (wanted, searched) = (text(count), text(4 * count))
       let pattern = try TextPattern(wanted)
-      let isThere = searched.contains(wanted)
-      found += isThere ? 1 : 0
-      #expect(Array(searched.utf8).withUnsafeBytes { pattern.occurs(in: $0) } == isThere, "seed \(seed)")
+      let exists = searched.contains(wanted)
+      found += exists ? 1 : 0
+      #expect(Array(searched.utf8).withUnsafeBytes { pattern.occurs(in: $0) } == exists, "seed \(seed)")
     }
     #expect(found > 10 && found < 490, "seed \(seed)")
   }

@@ -23,9 +23,9 @@ internal import Testing
       }
       switch Int.random(in: 0..<6, using: &random) {
       case 0:
-        let isThere = model[folder]?[file] != nil
-        #expect(carrier.createFile(name, bytes) == (isThere ? .stopped(count: 0, .taken) : .stored))
-        if !isThere { model[folder, default: [:]][file] = bytes }
+        let exists = model[folder]?[file] != nil
+        #expect(carrier.createFile(name, bytes) == (exists ? .stopped(count: 0, .taken) : .stored))
+        if !exists { model[folder, default: [:]][file] = bytes }
       case 1:
         try carrier.replaceFile(name, bytes)
         model[folder, default: [:]][file] = bytes

@@ -234,7 +234,7 @@ internal import Testing
     if isErasing {
       try store.eraseBlocking(Erasure(streams: ["page/3"], because: "asked to"))
     } else {
-      store.pastMemory.giveWay(isErasing: false)
+      store.pastMemory.evict(isErasing: false)
     }
     for (state, moment) in zip(states, past.moments.suffix(5)) { #expect(Self.rows(state) == moment.rows) }
     // What is read after an erasure lacks the row.
@@ -307,7 +307,7 @@ internal import Testing
       memory.makeFile(Self.documents, store.projectors.pageCache, since: memory.erasureCount))
     memory.spill { () throws(StoreError) in
       try state.spill(to: file, file.healing(store.log, Self.documents, sequence: state.sequence))
-      memory.giveWay(isErasing: false)
+      memory.evict(isErasing: false)
       throw .closed
     }
     #expect(file.length > 0 && file.isClosed)
@@ -337,7 +337,7 @@ internal import Testing
     }
     #expect(store.memory().pastByteCount <= Self.limit, "the rows of five states are more than that")
     let before = callCount.withLock { $0 }
-    store.pastMemory.giveWay(isErasing: false)
+    store.pastMemory.evict(isErasing: false)
     for (state, moment) in zip(states, past.moments.suffix(5)) {
       #expect(Self.rows(state) == moment.rows)
       #expect(state["page"].view(definition.identity)?.checkInvariants() == nil)

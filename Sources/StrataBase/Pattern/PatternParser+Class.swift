@@ -12,7 +12,7 @@ extension PatternParser {
     var ranges: [ClosedRange<UInt32>] = []
     var isFirst = true
     while let scalar = next {
-      let start = index
+      let member = index
       if skip("]") {
         guard !isFirst else {
           throw error("this class is empty", "write \\] for a bracket itself", from: start)
@@ -20,12 +20,12 @@ extension PatternParser {
         return ScalarSet(ranges, isNegated: isNegated)
       }
       // A hyphen after a range is meant itself only at the end.
-      if scalar == "-", !isFirst, start + 1 < scalars.count, scalars[start + 1] != "]" {
+      if scalar == "-", !isFirst, member + 1 < scalars.count, scalars[member + 1] != "]" {
         index += 1
-        throw error("this hyphen ends no range", "write \\- for a hyphen itself", from: start)
+        throw error("this hyphen ends no range", "write \\- for a hyphen itself", from: member)
       }
       isFirst = false
-      let first = try readMember(from: start)
+      let first = try readMember(from: member)
       guard next == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
         ranges += first.members
         continue
@@ -34,7 +34,7 @@ extension PatternParser {
       let second = try readMember(from: index)
       guard let low = first.only, let high = second.only, low <= high else {
         throw error(
-          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: start)
+          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: member)
       }
       ranges.append(low...high)
     }

@@ -114,7 +114,7 @@ struct PatternParser {
 
   /// Appends what may be repeated, with its quantifier.
   private mutating func appendPiece(_ atom: Int, from start: Int) throws(PatternError) {
-    let start = index
+    let quantifier = index
     guard let (least, most) = try readQuantifier() else { return try append(atom, from: start) }
     // A lazy quantifier takes less where there is a choice, which decides nothing about whether there is a match.
     if !skip("?"), next == "+" {
@@ -128,7 +128,7 @@ struct PatternParser {
         "what is repeated already is repeated", "write a group around it, as in (?:a*){2}", from: second)
     }
     let node = tree.add(.repetition(atom, least: least, most: most))
-    guard tree.sizes[node] <= Pattern.stateCountMax else { throw tooLarge(tree.sizes[node], from: start) }
+    guard tree.sizes[node] <= Pattern.stateCountMax else { throw tooLarge(tree.sizes[node], from: quantifier) }
     try append(node, from: start)
   }
 

@@ -63,9 +63,9 @@ extension EventImporter {
   private func leaveOut(_ consumer: String, isDeleted: Bool) {
     let names = report.consumersLeftOut
     let index = names.countAhead { $0.utf8.lexicographicallyPrecedes(consumer.utf8) }
-    let isThere = index < names.count && names[index].utf8.elementsEqual(consumer.utf8)
-    if isThere, isDeleted { report.consumersLeftOut.remove(at: index) }
-    if !isThere, !isDeleted, names.count < Self.consumersMax {
+    let exists = index < names.count && names[index].utf8.elementsEqual(consumer.utf8)
+    if exists, isDeleted { report.consumersLeftOut.remove(at: index) }
+    if !exists, !isDeleted, names.count < Self.consumersMax {
       report.consumersLeftOut.insert(consumer, at: index)
     }
   }

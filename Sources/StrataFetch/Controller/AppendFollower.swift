@@ -91,7 +91,7 @@ final class AppendFollower: @unchecked Sendable {
     return try await machine.follows.result { slice in
       var state = state
       if state.withTable(rows.name, { $0.openView(view) }) { return state }
-      guard let built = building.goOn(slice) else { return nil }
+      guard let built = building.resume(slice) else { return nil }
       state.withTable(rows.name) { $0.add(built) }
       return state
     }

@@ -74,16 +74,16 @@ extension FetchController where Item: Codable {
     while true {
       // Read before the row is looked up: an append in between is either seen or causes the conflict.
       let version = try await rows.store.version(of: stream)
-      guard try await isThere(id) else { return nil }
+      guard try await exists(id) else { return nil }
       do {
         return try await collection.delete(id, expecting: .exactly(version), metadata: metadata)
       } catch let error as StoreError {
-        guard case .conflict = error, try await retries.goOn() else { throw error }
+        guard case .conflict = error, try await retries.resume() else { throw error }
       }
     }
   }
 
-  private func isThere(_ id: Item.ID) async throws -> Bool {
+  private func exists(_ id: Item.ID) async throws -> Bool {
     let set = try await rows.projector.state(reaching: rows.store.head.sequence)
     var text = id.documentID
     return text.withUTF8Row { id in set[rows.name].withRow(id) { $0 != nil } }

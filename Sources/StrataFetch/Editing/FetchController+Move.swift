@@ -184,7 +184,7 @@ extension FetchController where Item: Codable {
       } catch let error as StoreError {
         guard case .conflict = error else { throw ListEditError.store(error) }
       }
-    } while try await retries.goOn()
+    } while try await retries.resume()
     let stream = StreamName(category: rows.name, id: String(decoding: id, as: UTF8.self))
     throw ListEditError.changedAgain(stream.text)
   }

@@ -81,7 +81,7 @@ extension EventStore {
     let steps = CalendarSteps(step) { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     let run = TimeAxisRun(self, table, request, steps, from: start, to: end)
     return try await ListError.wrapping {
-      try await machine.past.result { slice in try run.goOn(slice) }
+      try await machine.past.result { slice in try run.resume(slice) }
     }
   }
 }
@@ -105,11 +105,11 @@ private final class TimeAxisRun: @unchecked Sendable {
     (self.start, self.end) = (start, end)
   }
 
-  func goOn(_ slice: TimeSlice) throws(StoreError) -> TimeAxis? {
-    if let fold { return try fold.goOn(slice) }
+  func resume(_ slice: TimeSlice) throws(StoreError) -> TimeAxis? {
+    if let fold { return try fold.resume(slice) }
     let fold = try begin()
     self.fold = fold
-    return try fold.goOn(slice)
+    return try fold.resume(slice)
   }
 
   private func begin() throws(StoreError) -> TimeAxisFold {

@@ -72,7 +72,7 @@ package final class TimeAxisFold: @unchecked Sendable {
   }
 
   /// Goes on for a slice. Returns the axis once it is complete.
-  package func goOn(_ slice: TimeSlice?) throws(StoreError) -> TimeAxis? {
+  package func resume(_ slice: TimeSlice?) throws(StoreError) -> TimeAxis? {
     defer { blocks.pause() }
     while reached < range.upperBound {
       if !log.options.writesInStep {

@@ -68,7 +68,7 @@ package struct RecoveryNote: Equatable, Sendable {
 package enum FooterIndex {
   package static let entryLength = 32
 
-  package static func encoded(_ blocks: [BlockPlace]) -> [UInt8] {
+  package static func encoded(_ blocks: [BlockAddress]) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 8 + entryLength * blocks.count)
     bytes.withUnsafeMutableBytes { buffer in
       let base = buffer.baseAddress!
@@ -85,13 +85,13 @@ package enum FooterIndex {
   }
 
   /// The entries, or nil if the bytes are not a footer.
-  package static func decoding(_ bytes: UnsafeRawBufferPointer) -> [BlockPlace]? {
+  package static func decoding(_ bytes: UnsafeRawBufferPointer) -> [BlockAddress]? {
     guard bytes.count >= 8, let base = bytes.baseAddress else { return nil }
     let count = Int(base.littleEndian(UInt32.self, at: 0))
     guard (bytes.count - 8) == count * entryLength else { return nil }
     return (0..<count).map { index in
       let entry = base + 8 + index * entryLength
-      return BlockPlace(
+      return BlockAddress(
         firstSequence: entry.littleEndian(UInt64.self, at: 0),
         firstTime: entry.littleEndian(Int64.self, at: 8),
         appendsBefore: entry.littleEndian(UInt64.self, at: 16),
@@ -101,7 +101,7 @@ package enum FooterIndex {
 }
 
 /// The position of an event block, and what begins there: one row of the table that serves every seek.
-package struct BlockPlace: Equatable, Sendable {
+package struct BlockAddress: Equatable, Sendable {
   package var firstSequence: UInt64
   package var firstTime: Int64
   package var appendsBefore: UInt64

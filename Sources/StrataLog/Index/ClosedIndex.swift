@@ -33,14 +33,15 @@ package struct ClosedIndex: @unchecked Sendable {
   package var part: IndexPart { IndexPart(segment: SegmentName(firstSequence), last: lastSequence) }
 
   /// The sequences of a stream's events in this segment, or nil if it has none here.
-  package func places(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamPlaces? {
+  package func places(of stream: UnsafeRawBufferPointer) throws(StoreError) -> StreamPositions? {
     switch content {
     case .memory(let tables):
       return tables.places(of: stream, through: .max)
     case .file(let file):
       guard let value = try value(ofStream: stream, in: file) else { return nil }
       guard
-        let places = StreamPlaces(decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
+        let places = StreamPositions(
+          decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
       else { throw file.damage(at: 0) }
       return places
     }
@@ -101,12 +102,12 @@ package struct ClosedIndex: @unchecked Sendable {
       }
       guard let value = found else { return SequenceRanges(exactly: []) }
       if key.tag.isStream {
-        let places = StreamPlaces(
+        let places = StreamPositions(
           decoding: value, firstSequence: firstSequence, lastSequence: lastSequence)
         guard let places else { throw file.damage(at: 0) }
         ranges = SequenceRanges(exactly: places.sequences.runs)
       } else {
-        guard let places = NamePlaces(decoding: value, in: firstSequence...lastSequence) else {
+        guard let places = NamePositions(decoding: value, in: firstSequence...lastSequence) else {
           throw file.damage(at: 0)
         }
         ranges = places.ranges
@@ -131,7 +132,7 @@ package struct ClosedIndex: @unchecked Sendable {
         let count =
           tag.isStream
           ? StreamExtent(decoding: value)?.count
-          : NamePlaces.count(decoding: value)
+          : NamePositions.count(decoding: value)
         guard let count else { throw file.damage(at: 0) }
         found.append(IndexedName(name: Array(name), count: count))
         return found.count < page.limit
@@ -201,7 +202,7 @@ package struct ClosedIndex: @unchecked Sendable {
         try index.forEachStream(isBare: tag == .bareStream, events) { name, base, inside throws(StoreError) in
           key.begin(tag, name)
           value.removeAll()
-          StreamPlaces.encode(base: base, inside, to: &value)
+          StreamPositions.encode(base: base, inside, to: &value)
           try writer.add(key: key.bytes, value: value.bytes)
         }
       } else {

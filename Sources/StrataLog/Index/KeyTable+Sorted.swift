@@ -8,12 +8,12 @@ extension KeyTable {
   /// All entries by ascending key, including those without events. O(n log n) words, and one pass over each shared
   /// prefix.
   package func entriesSortedByKey() -> [EntryIndex] {
-    var places = (0..<entries.count).map { SortPlace(word: 0, entry: UInt32($0), left: 0) }
+    var places = (0..<entries.count).map { SortSlot(word: 0, entry: UInt32($0), left: 0) }
     places.withUnsafeMutableBufferPointer { sort($0) }
     return places.map { EntryIndex(rawValue: $0.entry) }
   }
 
-  private func sort(_ places: UnsafeMutableBufferPointer<SortPlace>) {
+  private func sort(_ places: UnsafeMutableBufferPointer<SortSlot>) {
     var runs: [(range: Range<Int>, depth: Int)] = [(0..<places.count, 0)]
     while let (range, depth) = runs.popLast() {
       var run = UnsafeMutableBufferPointer(rebasing: places[range])
@@ -26,7 +26,7 @@ extension KeyTable {
           end += 1
         }
         if end - start > 1 {
-          assert(run[start].left == SortPlace.goesOn, "a key is in the table once")
+          assert(run[start].left == SortSlot.goesOn, "a key is in the table once")
           runs.append((range.lowerBound + start..<range.lowerBound + end, depth + 8))
         }
         start = end
@@ -35,12 +35,12 @@ extension KeyTable {
   }
 
   /// Loads the words at a depth. False if all are equal, so that there is nothing to sort.
-  private func load(_ run: UnsafeMutableBufferPointer<SortPlace>, depth: Int) -> Bool {
+  private func load(_ run: UnsafeMutableBufferPointer<SortSlot>, depth: Int) -> Bool {
     var differ = false
     for index in run.indices {
       let key = key(of: entries.start[Int(run[index].entry)])
       run[index].word = key.word(at: depth)
-      run[index].left = UInt32(min(key.count - depth, SortPlace.goesOn))
+      run[index].left = UInt32(min(key.count - depth, SortSlot.goesOn))
       differ = differ || run[index].word != run[0].word || run[index].left != run[0].left
     }
     return differ
@@ -48,7 +48,7 @@ extension KeyTable {
 }
 
 /// An entry while it is being sorted.
-private struct SortPlace {
+private struct SortSlot {
   /// The value of `left` that means that a key continues past the word.
   static var goesOn: Int { 9 }
 
@@ -60,7 +60,7 @@ private struct SortPlace {
   var left: UInt32
 
   @inline(__always)
-  func precedes(_ other: SortPlace) -> Bool {
+  func precedes(_ other: SortSlot) -> Bool {
     word < other.word || (word == other.word && left < other.left)
   }
 }

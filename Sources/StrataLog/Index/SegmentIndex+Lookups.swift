@@ -27,7 +27,7 @@ extension SegmentIndex {
   func mayContain(idHash hash: UInt64) -> Bool { ids.mayContain(hash) }
 
   /// The sequences of a stream's events in these tables, up to `last`; nil if there are none.
-  package func places(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamPlaces? {
+  package func places(of stream: UnsafeRawBufferPointer, through last: UInt64) -> StreamPositions? {
     streams.find(stream, hash: XXH64.of(stream)).flatMap { places(of: $0, through: last) }
   }
 
@@ -40,10 +40,10 @@ extension SegmentIndex {
     return StreamExtent(base: streams[entry].base, count: UInt64(count))
   }
 
-  private func places(of entry: KeyTable.EntryIndex, through last: UInt64) -> StreamPlaces? {
+  private func places(of entry: KeyTable.EntryIndex, through last: UInt64) -> StreamPositions? {
     let indices = streams.eventIndices(of: entry, upTo: bound(through: last))
     guard !indices.isEmpty else { return nil }
-    return StreamPlaces(
+    return StreamPositions(
       base: streams[entry].base, sequences: SequenceList(indices.map { firstSequence + UInt64($0) }))
   }
 
@@ -161,7 +161,7 @@ extension SegmentIndex {
 
   /// Calls the body with every category of streams with an id, or every type, ascending.
   func forEachName<Failure: Error>(
-    _ tag: IndexTag, _ body: (UnsafeRawBufferPointer, NamePlaces) throws(Failure) -> Void
+    _ tag: IndexTag, _ body: (UnsafeRawBufferPointer, NamePositions) throws(Failure) -> Void
   ) throws(Failure) {
     let isCategory = tag == .category
     let events =
@@ -173,7 +173,7 @@ extension SegmentIndex {
       guard !inside.isEmpty else { continue }
       var ranges = SequenceRanges()
       for event in inside { ranges.add(firstSequence + UInt64(event)) }
-      try body(key(of: entry, tag), NamePlaces(count: UInt64(inside.count), ranges: ranges))
+      try body(key(of: entry, tag), NamePositions(count: UInt64(inside.count), ranges: ranges))
     }
   }
 

@@ -108,7 +108,7 @@ package struct SequenceRanges: Equatable, Sendable {
 }
 
 /// What an index holds for a category or a type: how many events it has there, and where they may be.
-struct NamePlaces: Equatable, Sendable {
+struct NamePositions: Equatable, Sendable {
   var count: UInt64
   var ranges: SequenceRanges
 

@@ -44,7 +44,7 @@ extension StoreIndex {
   /// plus any others in the same segment as one of these.
   package func parts(
     of stream: [UInt8], after revision: UInt64, limit: Int = .max, builds: Bool = true
-  ) throws(StoreError) -> [StreamPlaces] {
+  ) throws(StoreError) -> [StreamPositions] {
     let visible = try markCaughtUp().sequence
     return try stream.lendBytes { (name) throws(StoreError) in
       let (index, newest) = active.withLock { ($0, $0.extent(of: name, through: visible)) }
@@ -58,7 +58,7 @@ extension StoreIndex {
           return extent.base <= revision
         }
       }
-      var parts: [StreamPlaces] = []
+      var parts: [StreamPositions] = []
       var left = UInt64(max(0, limit))
       for (part, extent) in found.reversed() where left > 0 && extent.revision > revision {
         // Under the lock, but in the index that was searched above: if its segment was closed since, that index has not

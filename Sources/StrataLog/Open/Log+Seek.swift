@@ -4,7 +4,7 @@
 internal import StrataBase
 
 /// The position of an append, and its time and number.
-package struct AppendPlace: Hashable, Sendable {
+package struct AppendPosition: Hashable, Sendable {
   package var first: UInt64
   package var last: UInt64
   /// The commit time.
@@ -20,7 +20,7 @@ extension Log {
   /// segments, one over blocks, one block decoded.
   package func lastAppend(
     committedNotAfter time: Int64, in mark: VisibleMark
-  ) throws(StoreError) -> AppendPlace? {
+  ) throws(StoreError) -> AppendPosition? {
     guard mark.sequence >= mark.logBegin else { return nil }
     return try search(
       in: mark,
@@ -32,7 +32,7 @@ extension Log {
   }
 
   /// The append with a number, counted from 1 over the life of the store.
-  package func append(ordinal: UInt64) throws(StoreError) -> AppendPlace? {
+  package func append(ordinal: UInt64) throws(StoreError) -> AppendPosition? {
     let mark = mark
     guard ordinal > 0, ordinal <= mark.appends else { return nil }
     return try search(
@@ -45,7 +45,7 @@ extension Log {
   }
 
   /// The append that holds a sequence.
-  package func append(holding sequence: UInt64) throws(StoreError) -> AppendPlace? {
+  package func append(holding sequence: UInt64) throws(StoreError) -> AppendPosition? {
     guard let block = try block(holding: sequence) else { return nil }
     return try lastAppend(in: block) { $0.first <= sequence }
   }
@@ -54,9 +54,9 @@ extension Log {
   private func search(
     in mark: VisibleMark,
     segment isBefore: (SegmentHeader) -> Bool,
-    place: (SegmentHandle, UInt64) throws(StoreError) -> BlockPlace?,
-    append: (AppendPlace) -> Bool
-  ) throws(StoreError) -> AppendPlace? {
+    place: (SegmentHandle, UInt64) throws(StoreError) -> BlockAddress?,
+    append: (AppendPosition) -> Bool
+  ) throws(StoreError) -> AppendPosition? {
     let names = source.catalog.names.filter { $0 <= mark.segment }
     // The first segment always qualifies; each other one qualifies if its predecessor ends at or before the target.
     var low = 1
@@ -82,7 +82,7 @@ extension Log {
   /// Reads a block of the same file in which its position was found: another file with other blocks may have the name
   /// by now.
   private func block(
-    at place: BlockPlace, of handle: SegmentHandle, end: UInt64
+    at place: BlockAddress, of handle: SegmentHandle, end: UInt64
   ) throws(StoreError) -> DecodedBlock {
     var blocks = BlockSource(file: handle.file, segment: handle.header, step: 1 << 16)
     let (offset, first) = (place.offset, place.firstSequence)
@@ -108,14 +108,14 @@ extension Log {
 
   /// The last append of a block for which something holds, or nil.
   func lastAppend(
-    in block: DecodedBlock, where isBefore: (AppendPlace) -> Bool
-  ) throws(StoreError) -> AppendPlace? {
-    var found: AppendPlace?
+    in block: DecodedBlock, where isBefore: (AppendPosition) -> Bool
+  ) throws(StoreError) -> AppendPosition? {
+    var found: AppendPosition?
     var ordinal = block.header.appendsBefore
     do throws(ContentProblem) {
       try block.forEachAppend { append, first throws(ContentProblem) in
         ordinal += 1
-        let place = AppendPlace(
+        let place = AppendPosition(
           first: first, last: first + UInt64(append.eventCount) - 1, time: append.commitTime,
           ownTime: append.ownTime, ordinal: ordinal)
         assert(place.last < block.header.nextSequence, "an append is inside its block")

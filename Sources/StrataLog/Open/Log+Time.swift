@@ -10,7 +10,7 @@ internal import StrataBase
 /// What a point by time passes over: the appends before it that are dated later.
 package struct LaterAppends: Hashable, Sendable {
   package var count: UInt64
-  package var first: AppendPlace
+  package var first: AppendPosition
 }
 
 /// One search by time up to the visible end.
@@ -33,16 +33,16 @@ package struct TimeSearch {
   }
 
   /// The last append whose own time is not later, or nil if all are later.
-  package mutating func last() throws(StoreError) -> AppendPlace? {
+  package mutating func last() throws(StoreError) -> AppendPosition? {
     let committed = try log.lastAppend(committedNotAfter: time, in: mark)
     return try last(after: committed) ?? committed
   }
 
-  private mutating func last(after committed: AppendPlace?) throws(StoreError) -> AppendPlace? {
+  private mutating func last(after committed: AppendPosition?) throws(StoreError) -> AppendPosition? {
     let begin = committed?.last ?? mark.logBegin - 1
     guard begin < mark.sequence else { return nil }
     _ = try log.index.markCaughtUp()
-    var found: AppendPlace?
+    var found: AppendPosition?
     try log.index.forEachSpan(after: begin, through: mark.sequence, notAfter: time, builds: builds) {
       span throws(StoreError) in
       try blocks.forEachAppend(of: span, after: begin, through: mark.sequence) {
@@ -58,7 +58,7 @@ package struct TimeSearch {
   /// only later times, or none, are counted without being read.
   ///
   /// - Parameter place: what `last` found.
-  package mutating func passed(before place: AppendPlace?) throws(StoreError) -> LaterAppends? {
+  package mutating func passed(before place: AppendPosition?) throws(StoreError) -> LaterAppends? {
     guard let place else { return nil }
     let committed = try log.lastAppend(committedNotAfter: time, in: mark)
     let begin = committed?.last ?? mark.logBegin - 1
@@ -93,7 +93,7 @@ struct SpanBlocks {
 
   /// Calls the body with each append of a span that is after one sequence and not after another, in their order.
   mutating func forEachAppend(
-    of span: TimeSpan, after begin: UInt64, through end: UInt64, _ body: (AppendPlace) -> Void
+    of span: TimeSpan, after begin: UInt64, through end: UInt64, _ body: (AppendPosition) -> Void
   ) throws(StoreError) {
     let (begin, end) = (max(begin, span.first - 1), min(end, span.last))
     let later = kept
@@ -121,7 +121,7 @@ struct SpanBlocks {
 
 extension Log {
   /// The last append whose own time is not later than `time`, or nil if all are later.
-  package func lastAppend(notAfter time: Int64, builds: Bool = true) throws(StoreError) -> AppendPlace? {
+  package func lastAppend(notAfter time: Int64, builds: Bool = true) throws(StoreError) -> AppendPosition? {
     var search = TimeSearch(self, notAfter: time, builds: builds)
     return try search.last()
   }

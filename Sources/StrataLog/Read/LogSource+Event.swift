@@ -79,7 +79,7 @@ extension LogSource {
       else { return }
       end = place.nextSequence
       if catalog.parts.has(PartCache.Key(file: handle.number, offset: place.offset)) { continue }
-      handle.file.willRead(at: Int64(place.offset), count: Int(clamping: place.end - place.offset))
+      handle.file.willRead(at: Int64(clamping: place.offset), count: Int(clamping: place.end - place.offset))
       count += 1
     }
   }

@@ -21,7 +21,7 @@ struct BlockPacker: ~Copyable {
   /// What the next block continues.
   private(set) var link: BlockLink
   /// The event blocks, as the footer lists them.
-  private var places: [BlockPlace] = []
+  private var places: [BlockAddress] = []
   private var raw = RawBuffer(capacity: 128 << 10)
   private var output = RawBuffer(capacity: 1 << 20)
   /// The offset in the file at which `output` is written.
@@ -97,7 +97,7 @@ struct BlockPacker: ~Copyable {
     block = nil
     assert(places.last.map { $0.offset < open.ownOffset } ?? true, "a footer lists its blocks in order")
     assert(raw.count <= FormatLimits.rawLengthMax, "a block is not longer than a reader accepts")
-    places.append(BlockPlace(open))
+    places.append(BlockAddress(open))
     let payload = raw.bytes
     try write(&open, payload: payload, .high)
     raw.removeAll()

@@ -9,7 +9,7 @@ struct ClosedEnd {
   private let lastPromised: UInt64?
   private let next: SegmentHeader?
   /// The event blocks so far, which a footer must list.
-  private var places: [BlockPlace] = []
+  private var places: [BlockAddress] = []
   private var footerOffset: UInt64?
   /// The mark of the events that are erased in the blocks so far.
   var erasures = ErasureMark()
@@ -31,7 +31,7 @@ struct ClosedEnd {
   mutating func pass(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) -> StoreFinding? {
     if let footerOffset { return finding(.corrupt, footerOffset, block, "the FOOTER is not the last block") }
     assert(places.last.map { $0.offset < block.ownOffset } ?? true, "blocks are passed in ascending order")
-    if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
+    if block.kind == BlockKind.events { places.append(BlockAddress(block)) }
     guard block.kind == BlockKind.footer else { return nil }
     guard header.isRewritten else {
       return finding(

@@ -10,11 +10,11 @@ package final class SegmentHandle: Sendable {
   /// What is cached of the file is found by this number. No other file of the process has it; the same file has it
   /// again when it is opened again, if nothing can have replaced it meanwhile.
   package let number: UInt64
-  private let table: Lock<PlaceTable>
+  private let table: Lock<BlockTable>
 
   /// The block positions known so far, and the offset up to which the file was scanned.
-  private struct PlaceTable {
-    var places: [BlockPlace] = []
+  private struct BlockTable {
+    var places: [BlockAddress] = []
     var scanned = UInt64(SegmentHeader.length)
   }
 
@@ -24,7 +24,7 @@ package final class SegmentHandle: Sendable {
     self.header = header
     self.file = file
     self.number = number ?? Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    table = Lock(PlaceTable())
+    table = Lock(BlockTable())
   }
 
   deinit { file.close() }
@@ -88,7 +88,7 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Adds a block that was just written or scanned, in order.
-  package func add(_ place: BlockPlace, end: UInt64) {
+  package func add(_ place: BlockAddress, end: UInt64) {
     assert(end > place.offset, "a block ends after its beginning")
     table.withLock { table in
       guard end > table.scanned else { return }
@@ -98,18 +98,18 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Adopts a whole table from a footer or a derived index.
-  package func adopt(_ places: [BlockPlace], end: UInt64) {
+  package func adopt(_ places: [BlockAddress], end: UInt64) {
     table.withLock { table in
       guard end > table.scanned else { return }
-      table = PlaceTable(places: places, scanned: end)
+      table = BlockTable(places: places, scanned: end)
     }
   }
 
-  package var places: [BlockPlace] { table.withLock { $0.places } }
+  package var places: [BlockAddress] { table.withLock { $0.places } }
 
   /// The last block that begins at or before a sequence. Scans headers up to `end` if needed. Damage after that block
   /// does not matter here: a reader that goes on from there finds it when it reaches it.
-  package func place(forSequence sequence: UInt64, end: UInt64) throws(StoreError) -> BlockPlace? {
+  package func place(forSequence sequence: UInt64, end: UInt64) throws(StoreError) -> BlockAddress? {
     do throws(StoreError) { try extend(to: end) } catch {
       guard error.finding != nil || error.reason == .system,
         let known = knownPlace(where: { $0.firstSequence <= sequence })
@@ -120,7 +120,7 @@ package final class SegmentHandle: Sendable {
   }
 
   /// Where an event block is, and what follows it: the next one, or the end of what is known.
-  struct KnownPlace {
+  struct KnownBlock {
     var offset: UInt64
     var end: UInt64
     /// The first sequence of the next one; the largest number if none is known.
@@ -128,46 +128,47 @@ package final class SegmentHandle: Sendable {
   }
 
   /// The last block that begins at or before a sequence. Scans headers up to `end` if needed; damage in them makes it throw.
-  func place(holding sequence: UInt64, end: UInt64) throws(StoreError) -> KnownPlace? {
+  func place(holding sequence: UInt64, end: UInt64) throws(StoreError) -> KnownBlock? {
     try extend(to: end)
     return knownPlace(holding: sequence)
   }
 
   /// The same of the blocks that are known.
-  func knownPlace(holding sequence: UInt64) -> KnownPlace? {
+  func knownPlace(holding sequence: UInt64) -> KnownBlock? {
     table.withLock { table in
       let index = table.places.countAhead { $0.firstSequence <= sequence }
       guard index > 0 else { return nil }
       let next = index < table.places.count ? table.places[index] : nil
-      return KnownPlace(
-        offset: table.places[index - 1].offset, end: next?.offset ?? table.scanned,
-        nextSequence: next?.firstSequence ?? .max)
+      let (offset, end) = (table.places[index - 1].offset, next?.offset ?? table.scanned)
+      // A footer that somebody forged may say that a block begins before the one that it follows.
+      guard offset < end else { return nil }
+      return KnownBlock(offset: offset, end: end, nextSequence: next?.firstSequence ?? .max)
     }
   }
 
   /// The last block that begins at or before a sequence and whose first append is not later than a time.
   package func place(
     forTime time: Int64, end: UInt64, through last: UInt64
-  ) throws(StoreError) -> BlockPlace? {
+  ) throws(StoreError) -> BlockAddress? {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.firstTime <= time }
   }
 
   /// The last block that begins at or before a sequence and has at most that many appends before it.
   package func place(
     forAppend ordinal: UInt64, end: UInt64, through last: UInt64
-  ) throws(StoreError) -> BlockPlace? {
+  ) throws(StoreError) -> BlockAddress? {
     try lastPlace(end: end) { $0.firstSequence <= last && $0.appendsBefore <= ordinal }
   }
 
   /// The table may reach past `end` if another reader has scanned further.
   private func lastPlace(
-    end: UInt64, where isBefore: (BlockPlace) -> Bool
-  ) throws(StoreError) -> BlockPlace? {
+    end: UInt64, where isBefore: (BlockAddress) -> Bool
+  ) throws(StoreError) -> BlockAddress? {
     try extend(to: end)
     return knownPlace(where: isBefore)
   }
 
-  private func knownPlace(where isBefore: (BlockPlace) -> Bool) -> BlockPlace? {
+  private func knownPlace(where isBefore: (BlockAddress) -> Bool) -> BlockAddress? {
     table.withLock { table in
       var low = 0
       var high = table.places.count
@@ -200,7 +201,7 @@ package final class SegmentHandle: Sendable {
         if block.isControl {
           table.withLock { $0.scanned = max($0.scanned, block.end) }
         } else {
-          add(BlockPlace(block), end: block.end)
+          add(BlockAddress(block), end: block.end)
         }
         offset = block.end
         next = block.nextSequence
@@ -213,7 +214,7 @@ package final class SegmentHandle: Sendable {
 
   /// The block positions from the footer of a rewritten segment, or nil if it cannot be used and the headers must be
   /// scanned.
-  private func footer(end: UInt64) throws(StoreError) -> [BlockPlace]? {
+  private func footer(end: UInt64) throws(StoreError) -> [BlockAddress]? {
     guard header.footerOffset >= UInt64(SegmentHeader.length), header.footerOffset < end else { return nil }
     var source = BlockSource(file: file, segment: header, step: 1 << 16)
     let verdict = try source.block(at: header.footerOffset, limit: end)
@@ -225,7 +226,7 @@ package final class SegmentHandle: Sendable {
   }
 }
 
-extension BlockPlace {
+extension BlockAddress {
   package init(_ block: BlockHeader) {
     self.init(
       firstSequence: block.firstSequence, firstTime: block.firstTime, appendsBefore: block.appendsBefore,

@@ -19,7 +19,7 @@ extension TailRule {
     let assessment = try assess(
       file: active.file, name: active.name, segment: active.header, head: head
     ) { block, _ in
-      if !block.isControl { active.add(BlockPlace(block), end: block.end) }
+      if !block.isControl { active.add(BlockAddress(block), end: block.end) }
     }
     switch assessment.state {
     case .unsupported(let finding) where !readsDamaged:

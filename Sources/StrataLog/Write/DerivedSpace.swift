@@ -11,7 +11,7 @@ package protocol DerivedFileUser: AnyObject, Sendable {
   ///
   /// - Parameter isErasing: whether events are about to be erased. Then it keeps open what cannot be made from the log
   ///   any longer once they are.
-  func giveWay(isErasing: Bool)
+  func evict(isErasing: Bool)
 
   /// Called before content of events is erased: what can be made from the log alone is made now, or never.
   func willErase()
@@ -145,7 +145,7 @@ package final class DerivedSpace: Sendable {
       state.lastFull = .now()
     }
     _ = state.wait(timeout: Self.patience) { $0.writerCount == 0 }
-    for user in users { user.giveWay(isErasing: isErasing) }
+    for user in users { user.evict(isErasing: isErasing) }
     let removed = layout.giveUpStates(fileSystem)
     state.withLock { state in
       state.isGivingWay = false

@@ -19,7 +19,7 @@ struct GroupFrame: ~Copyable {
   /// The blocks, contiguous, ready to be written.
   private(set) var output = RawBuffer(capacity: 1 << 20)
   /// The event blocks among them.
-  private(set) var places: [BlockPlace] = []
+  private(set) var places: [BlockAddress] = []
   private(set) var eventCount = 0
   /// The framed appends that `link` does not count yet.
   private var appendsAhead: UInt64 = 0
@@ -214,7 +214,7 @@ struct GroupFrame: ~Copyable {
   private mutating func pass(_ header: BlockHeader) {
     assert(header.end > header.ownOffset, "a framed block is not empty")
     assert(link.discontinuity(of: header, isRewritten: false) == nil, "a block continues the one before it")
-    if !header.isControl { places.append(BlockPlace(header)) }
+    if !header.isControl { places.append(BlockAddress(header)) }
     appendsAhead -= UInt64(header.appendCount)
     link.pass(header)
   }

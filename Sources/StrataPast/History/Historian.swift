@@ -288,7 +288,7 @@ final class Historian: KeptHistory {
 extension Historian: DerivedFileUser {
   var derivedFolder: String { files.folder }
 
-  func giveWay(isErasing: Bool) { drop() }
+  func evict(isErasing: Bool) { drop() }
 
   func willErase() { drop() }
 

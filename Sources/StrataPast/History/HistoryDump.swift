@@ -165,7 +165,7 @@ package struct HistoryDump {
     }
   }
 
-  private func place(of run: Run, in manifest: Manifest) throws -> RunPlace {
+  private func place(of run: Run, in manifest: Manifest) throws -> RecordAddress {
     guard let known = try files(manifest.storeID).manifest()?.runs.first(where: { $0.number == run.number })
     else {
       throw Problem(

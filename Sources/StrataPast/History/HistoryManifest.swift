@@ -10,7 +10,7 @@ struct ManifestRun: Equatable, Sendable {
   var level: UInt32
   /// The length of its file.
   var length: UInt64
-  var place: RunPlace
+  var place: RecordAddress
   var begin: UInt64
   var end: UInt64
   /// The chain after `end`, the number of appends up to it, and the own time of the last one.
@@ -89,7 +89,8 @@ extension HistoryManifest {
     while cursor.remaining > 0 {
       guard let number = cursor.varint().flatMap(UInt32.init(exactly:)), number < nextNumber,
         let level = cursor.varint().flatMap(UInt32.init(exactly:)), let length = cursor.varint(),
-        let place = RunPlace(&cursor), let begin = cursor.varint(), let end = cursor.varint(), begin < end,
+        let place = RecordAddress(&cursor), let begin = cursor.varint(), let end = cursor.varint(),
+        begin < end,
         runs.last.map({ $0.end == begin }) ?? true, let chain = cursor.integer(UInt64.self),
         let appends = cursor.varint(), let time = cursor.integer(Int64.self),
         let erasures = cursor.integer(UInt64.self)

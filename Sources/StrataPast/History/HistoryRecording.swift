@@ -123,7 +123,7 @@ final class HistoryRecording {
         $0.nameBytes == $1.nameBytes && $0.count == $1.count && $0.problems.count == $1.problems.count
       })
     else { return false }
-    fold.goOn(from: state, headAtBegin: published.head)
+    fold.resume(from: state, headAtBegin: published.head)
     hasGoneOn = true
     if pending.eventCount == 0 {
       noteBefore()

@@ -8,7 +8,7 @@ internal import StrataTables
 struct KeyChunk {
   /// The event with which it begins, as its distance from the run's begin; 0 for the first one.
   var first: UInt64
-  var place: RunPlace
+  var place: RecordAddress
 
   /// Where a chunk ends that begins with some change: with an event.
   ///
@@ -37,10 +37,10 @@ struct KeyChunk {
   ///   - span: the number of events of the run.
   init(_ cursor: inout ByteCursor, after last: KeyChunk?, span: UInt64) throws(StatePage.Damage) {
     guard let first = cursor.varint(), first <= span, last.map({ $0.first < first }) ?? (first == 0),
-      let place = RunPlace(&cursor)
+      let place = RecordAddress(&cursor)
     else { throw StatePage.Damage("the chunks of some keys do not ascend, or have no place") }
     self.init(first: first, place: place)
   }
 
-  package init(first: UInt64, place: RunPlace) { (self.first, self.place) = (first, place) }
+  package init(first: UInt64, place: RecordAddress) { (self.first, self.place) = (first, place) }
 }

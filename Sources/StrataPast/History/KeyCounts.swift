@@ -171,7 +171,7 @@ extension TallyIndex {
 extension RunReader {
   /// The counts of all units of a tally after an event, or at the run's end if that is before it. O(units), or O(1) if they
   /// were read lately.
-  func counts(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
+  func counts(_ tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
     let sequence = min(sequence, root.end)
     return try made(of: tally, part: Part.counts &+ sequence, byteCount: \KeyCounts.byteCount) {
       () throws(StatePage.Damage) in try chunk(of: tally, at: sequence).counts(at: sequence)
@@ -188,12 +188,12 @@ extension RunReader {
 
   /// What all units of a tally count together after an event, or at the run's end if that is before it. O(changes of a
   /// chunk), and O(units) for a chunk that was not read lately.
-  func total(_ tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+  func total(_ tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
     let sequence = min(sequence, root.end)
     return try chunk(of: tally, at: sequence).total(at: sequence)
   }
 
-  private func chunk(of tally: RunPlace, at sequence: UInt64) throws(StatePage.Damage) -> TallyChunk {
+  private func chunk(of tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> TallyChunk {
     let index = try index(of: tally)
     let found = try index.chunk(at: sequence - root.begin)
     return try made(of: found.place, part: Part.chunk, byteCount: \TallyChunk.byteCount) {
@@ -204,7 +204,7 @@ extension RunReader {
   }
 
   /// Reads every chunk of a tally, and every change in it. None of it is kept in memory.
-  func check(_ tally: RunPlace) throws(StatePage.Damage) {
+  func check(_ tally: RecordAddress) throws(StatePage.Damage) {
     let index = try TallyIndex(unkept(at: tally), span: root.end - root.begin)
     var distance: UInt64? = 0
     while let first = distance {
@@ -217,7 +217,7 @@ extension RunReader {
   }
 
   /// O(chunks) the first time.
-  private func index(of tally: RunPlace) throws(StatePage.Damage) -> TallyIndex {
+  private func index(of tally: RecordAddress) throws(StatePage.Damage) -> TallyIndex {
     try made(of: tally, part: Part.index, byteCount: \TallyIndex.byteCount) {
       () throws(StatePage.Damage) in try TallyIndex(unkept(at: tally), span: root.end - root.begin)
     }

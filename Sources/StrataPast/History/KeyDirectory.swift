@@ -11,7 +11,7 @@ internal import StrataTables
 final class KeyDirectory: Sendable {
   /// What is known of a part without reading it.
   struct Head {
-    var place: RunPlace
+    var place: RecordAddress
     var pages: Range<UInt32>
     var groups: Range<UInt32>
     var keyCount: UInt32
@@ -44,7 +44,7 @@ final class KeyDirectory: Sendable {
     var (heads, keysLeft) = ([Head](), keyCount)
     while cursor.remaining > 0 {
       try firsts.append(&cursor)
-      guard let place = RunPlace(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
+      guard let place = RecordAddress(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
         let keys = cursor.varint(), let count = cursor.varint().map(ZigZag.decode), groups > 0,
         groups <= pages, pages <= keys, keys <= keysLeft, count.magnitude <= keys
       else { throw StatePage.Damage("a part of a directory of keys has no place, or cannot be") }

@@ -14,7 +14,7 @@ internal import StrataTables
 struct KeyDirectoryWriter: ~Copyable {
   /// A page of keys that was written.
   struct Page {
-    var place: RunPlace
+    var place: RecordAddress
     var keyCount: Int
     /// How many of them are there at the run's end; in a delta, by how much that differs from its begin.
     var count: Int64
@@ -60,7 +60,7 @@ struct KeyDirectoryWriter: ~Copyable {
   }
 
   /// Writes the directory, after the end of a group.
-  mutating func finish() throws(StoreError) -> RunPlace {
+  mutating func finish() throws(StoreError) -> RecordAddress {
     if pageCount > 0 { try endPart() }
     return try output.append(parts.bytes.bytes)
   }

@@ -40,9 +40,9 @@ final class KeyMerge {
       if writer == nil {
         try RunFailure.reading { () throws(StatePage.Damage) in try begin(kind) }
       }
-      let isThere = try next()
+      let exists = try next()
       do throws(StoreError) {
-        if isThere {
+        if exists {
           if record.isAlive || !record.moments.isEmpty { try writer?.add(record) }
         } else if var ended = writer.take() {
           keys.sets.append(try ended.finish())
@@ -67,8 +67,8 @@ final class KeyMerge {
 
   /// Goes to the next key, with what all runs together say of it. False at the end.
   private func next() throws(RunFailure) -> Bool {
-    let isThere = try RunFailure.reading { () throws(StatePage.Damage) in try heads?.next() ?? false }
-    guard isThere, let heads else { return false }
+    let exists = try RunFailure.reading { () throws(StatePage.Damage) in try heads?.next() ?? false }
+    guard exists, let heads else { return false }
     heads.first.begin(&record)
     /// Whether the key is there at the end of the last run that has it.
     var last: Bool?

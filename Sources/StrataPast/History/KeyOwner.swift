@@ -98,8 +98,8 @@ struct OwnerKeys: Equatable, Sendable {
 /// Where the keys of one kind are.
 struct KeySetRoot: Equatable, Sendable {
   struct Places: Equatable, Sendable {
-    var pages: RunPlace
-    var tally: RunPlace
+    var pages: RecordAddress
+    var tally: RecordAddress
   }
 
   var kind: KeyOwner.Kind
@@ -166,7 +166,7 @@ extension KeySetRoot {
 
 extension KeySetRoot.Places {
   fileprivate init?(_ cursor: inout ByteCursor) {
-    guard let pages = RunPlace(&cursor), let tally = RunPlace(&cursor) else { return nil }
+    guard let pages = RecordAddress(&cursor), let tally = RecordAddress(&cursor) else { return nil }
     self.init(pages: pages, tally: tally)
   }
 }

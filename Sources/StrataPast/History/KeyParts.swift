@@ -27,7 +27,7 @@ final class KeyParts {
   /// Nil before the first record.
   private var scratch: (file: any File, output: RunOutput)?
   private var buffer = RawBuffer(capacity: 1 << 12)
-  private var places: [RunPlace] = []
+  private var places: [RecordAddress] = []
 
   init(_ files: HistoryFiles, _ goesOn: @escaping () throws(StoreError) -> Void) {
     (self.files, self.goesOn) = (files, goesOn)
@@ -44,7 +44,7 @@ final class KeyParts {
   }
 
   /// Ends the part. Returns where its records are.
-  func end() throws(StoreError) -> [RunPlace] {
+  func end() throws(StoreError) -> [RecordAddress] {
     if buffer.count > 0 { try flush() }
     try scratch?.output.flush()
     defer { places = [] }
@@ -60,13 +60,13 @@ final class KeyParts {
     buffer.removeAll()
   }
 
-  fileprivate func record(at place: RunPlace) throws(StoreError) -> RunRecord {
+  fileprivate func record(at place: RecordAddress) throws(StoreError) -> RunRecord {
     guard let file = scratch?.file else { throw Self.lost }
     var stored = RawBuffer(capacity: Int(place.length))
     stored.pad(to: Int(place.length))
     let target = UnsafeMutableRawBufferPointer(start: stored.base, count: Int(place.length))
     guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
-    let known = StoredPlace(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
+    let known = PageAddress(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
     do throws(StatePage.Damage) {
       let raw = try StatePage.raw(stored.bytes, of: known)
       return RunRecord(taking: raw.bytes, count: raw.count, isInner: false)
@@ -83,14 +83,14 @@ final class KeyParts {
 /// Walks over the entries of a part.
 struct KeyPartCursor: AscendingSource {
   private let parts: KeyParts
-  private var places: ArraySlice<RunPlace>
+  private var places: ArraySlice<RecordAddress>
   private var record: RunRecord?
   private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
   private(set) var entry = KeyPartEntry(
     key: UnsafeRawBufferPointer(start: nil, count: 0), sectionLength: 0, idLength: 0, sequence: 0,
     isBirth: false)
 
-  init(_ places: [RunPlace], in parts: KeyParts) { (self.places, self.parts) = (places[...], parts) }
+  init(_ places: [RecordAddress], in parts: KeyParts) { (self.places, self.parts) = (places[...], parts) }
 
   /// By key, and then by moment.
   func order(_ other: KeyPartCursor) -> Int {

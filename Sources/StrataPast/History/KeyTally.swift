@@ -35,7 +35,7 @@ struct KeyTallyWriter: ~Copyable {
     }
   }
 
-  mutating func finish(_ output: RunOutput) throws(StoreError) -> RunPlace {
+  mutating func finish(_ output: RunOutput) throws(StoreError) -> RecordAddress {
     changes.sort()
     // Most changes of a row leave it in its section.
     changes.cancel()

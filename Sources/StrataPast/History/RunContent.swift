@@ -14,7 +14,7 @@ struct RunContent: ~Copyable {
   private enum Whole {
     case none
     case bytes(UnsafeRawBufferPointer)
-    case outside(RunPlace)
+    case outside(RecordAddress)
     /// In `buffer`.
     case made
   }
@@ -39,7 +39,7 @@ struct RunContent: ~Copyable {
     whole = .bytes(bytes)
   }
 
-  mutating func set(_ place: RunPlace) {
+  mutating func set(_ place: RecordAddress) {
     reset()
     whole = .outside(place)
   }

@@ -43,11 +43,11 @@ final class RunOutput {
   func scratch() -> KeyParts { KeyParts(files, goesOn) }
 
   /// Appends a record: compressed if that saves an eighth.
-  func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RunPlace {
+  func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> RecordAddress {
     if buffer.count >= step.length { try flush() }
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw, to: &buffer)
-    return RunPlace(
+    return RecordAddress(
       offset: written + UInt64(start), length: UInt32(truncatingIfNeeded: buffer.count - start),
       checksum: checksum)
   }

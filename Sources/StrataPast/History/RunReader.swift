@@ -15,7 +15,7 @@ final class RunReader: Sendable {
   /// The keys of each owner that the run has.
   let keys: [OwnerKeys]
   private let files: HistoryFiles
-  private let place: RunPlace
+  private let place: RecordAddress
   /// The file as it was opened last, as long as something keeps it open.
   private let last = Lock(LastFile())
   /// The file, if it is to stay open for as long as this object is there.
@@ -33,7 +33,7 @@ final class RunReader: Sendable {
 
   /// - Parameter place: where the root is.
   convenience init(
-    _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
+    _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress, _ cache: RunCache
   ) throws(StatePage.Damage) {
     let open: RunFiles.Open
     do throws(RunLoss) { open = try Self.open(number, files, cache) } catch {
@@ -47,7 +47,8 @@ final class RunReader: Sendable {
   ///
   /// - Parameter file: open for reading; this closes it.
   convenience init(
-    inMemory file: any File, _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
+    inMemory file: any File, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
+    _ cache: RunCache
   ) throws(StatePage.Damage) {
     let open = RunFiles.Open(file)
     try self.init(open, files, number, root: place, cache)
@@ -55,7 +56,8 @@ final class RunReader: Sendable {
   }
 
   private init(
-    _ open: RunFiles.Open, _ files: HistoryFiles, _ number: UInt32, root place: RunPlace, _ cache: RunCache
+    _ open: RunFiles.Open, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
+    _ cache: RunCache
   ) throws(StatePage.Damage) {
     let file = open.file
     guard let length = (try? file.size()).flatMap(UInt64.init(exactly:)) else {
@@ -83,7 +85,7 @@ final class RunReader: Sendable {
   /// The record at a place, from memory if it was read lately.
   ///
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
-  func record(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+  func record(at place: RecordAddress, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     if let record = cache.record(of: owner, at: place.offset) { return record }
     let record = try unkept(at: place, isInner: isInner)
     cache.add(record, of: owner, at: place.offset)
@@ -91,7 +93,7 @@ final class RunReader: Sendable {
   }
 
   /// The same, always from the file. It is not kept in memory.
-  func unkept(at place: RunPlace, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+  func unkept(at place: RecordAddress, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
     return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
@@ -99,14 +101,14 @@ final class RunReader: Sendable {
 
   /// What is made of a record, from memory if it was made lately. See `RunCache.made`.
   func made<Value: AnyObject & Sendable>(
-    of place: RunPlace, part: UInt64, byteCount: (Value) -> Int,
+    of place: RecordAddress, part: UInt64, byteCount: (Value) -> Int,
     _ make: () throws(StatePage.Damage) -> Value
   ) throws(StatePage.Damage) -> Value {
     try cache.made(of: owner, at: place.offset, part: part, byteCount: byteCount, make)
   }
 
   private static func record(
-    _ place: RunPlace, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
+    _ place: RecordAddress, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
   ) throws(StatePage.Damage) -> RunRecord {
     // Nothing is allocated for a record that the file cannot hold.
     guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
@@ -119,9 +121,9 @@ final class RunReader: Sendable {
   }
 
   private static func record(
-    _ place: RunPlace, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
+    _ place: RecordAddress, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
   ) throws(StatePage.Damage) -> RunRecord {
-    let known = StoredPlace(
+    let known = PageAddress(
       file: number, offset: place.offset, length: place.length, checksum: place.checksum)
     let raw = try StatePage.raw(stored, of: known)
     return RunRecord(taking: raw.bytes, count: raw.count, isInner: isInner)
@@ -129,7 +131,7 @@ final class RunReader: Sendable {
 
   /// The record at a place, from its bytes in the file. It is not kept in memory.
   func record(
-    at place: RunPlace, from stored: UnsafeRawBufferPointer
+    at place: RecordAddress, from stored: UnsafeRawBufferPointer
   ) throws(StatePage.Damage) -> RunRecord {
     try Self.record(place, of: number, from: stored, isInner: false)
   }
@@ -199,20 +201,20 @@ final class RunReader: Sendable {
   }
 
   /// Asks the system to have some records in memory by the time that they are read. Best effort.
-  func willRead(_ places: some Sequence<RunPlace>) {
+  func willRead(_ places: some Sequence<RecordAddress>) {
     guard let open = try? opened() else { return }
     for place in places { open.file.willRead(at: Int64(place.offset), count: Int(place.length)) }
   }
 
   /// The same for the records that are not in memory.
-  func willRead(unknown places: [RunPlace]) {
+  func willRead(unknown places: [RecordAddress]) {
     willRead(Set(places).filter { cache.record(of: owner, at: $0.offset) == nil })
   }
 
   /// The sections of keys with their counts at the run's end, which stay in memory as well.
   ///
   /// - Parameter keyCount: the number of the keys.
-  func sections(of place: RunPlace, keys keyCount: UInt64) throws(StatePage.Damage) -> SectionCounts {
+  func sections(of place: RecordAddress, keys keyCount: UInt64) throws(StatePage.Damage) -> SectionCounts {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
     let counts = try SectionCounts(decoding: unkept(at: place), keys: keyCount)
     sections.withLock { $0[place.offset] = counts }

@@ -38,7 +38,7 @@ final class RunRecord: Sendable {
 }
 
 /// Where a record is in the file of its run.
-struct RunPlace: Hashable, Sendable {
+struct RecordAddress: Hashable, Sendable {
   var offset: UInt64
   var length: UInt32
   var checksum: UInt32

@@ -30,11 +30,11 @@ package struct RunRoot: Equatable, Sendable {
   /// Every run has an event.
   var changes: RunTreeRoot
   /// Which keys a delta may have; nil for a base.
-  var filter: RunPlace?
-  var tables: RunPlace
-  var listedFailures: RunPlace
+  var filter: RecordAddress?
+  var tables: RecordAddress
+  var listedFailures: RecordAddress
   /// The keys of all rows, and of lists; nil if the run has none.
-  var keys: RunPlace?
+  var keys: RecordAddress?
 
   func encode(to bytes: inout RawBuffer) {
     var flags: UInt8 = isBase ? Self.baseFlag : 0
@@ -93,13 +93,13 @@ extension RunRoot {
     guard let changesRoot = RunTreeRoot(&cursor) else { return nil }
     self.changes = changesRoot
     if flags & Self.filterFlag != 0 {
-      guard let filter = RunPlace(&cursor) else { return nil }
+      guard let filter = RecordAddress(&cursor) else { return nil }
       self.filter = filter
     }
-    guard let tables = RunPlace(&cursor), let listed = RunPlace(&cursor) else { return nil }
+    guard let tables = RecordAddress(&cursor), let listed = RecordAddress(&cursor) else { return nil }
     (self.tables, listedFailures) = (tables, listed)
     if flags & Self.keysFlag != 0 {
-      guard let keys = RunPlace(&cursor) else { return nil }
+      guard let keys = RecordAddress(&cursor) else { return nil }
       self.keys = keys
     }
   }

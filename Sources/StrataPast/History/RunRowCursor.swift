@@ -279,7 +279,7 @@ final class RunRowCursor {
       else { throw StatePage.Damage("a difference is cut short") }
       content.change(prefix: prefix, suffix: suffix, middle)
     case VersionFlags.outside where next.kind != .gone:
-      guard let place = RunPlace(&versions) else { throw StatePage.Damage("a document has no place") }
+      guard let place = RecordAddress(&versions) else { throw StatePage.Damage("a document has no place") }
       if next.kind == .document { content.set(place) } else { problem.set(place) }
     default: throw StatePage.Damage("a version has flags of another kind")
     }

@@ -33,10 +33,10 @@ final class RunRows {
       guard try mayContain(hash, index) else { continue }
       let cursor = cursors[index] ?? RunRowCursor(runs[index])
       cursors[index] = cursor
-      let isThere = try key.lendBytes { key throws(StatePage.Damage) in
+      let exists = try key.lendBytes { key throws(StatePage.Damage) in
         try cursor.seek(key, through: sequence)
       }
-      guard isThere, let version = try cursor.version(through: sequence) else { continue }
+      guard exists, let version = try cursor.version(through: sequence) else { continue }
       return (version, try cursor.bytes())
     }
     return nil

@@ -107,8 +107,8 @@ extension RunSet {
     let hash = XXH64.of(key)
     for run in runs where try run.mayContain(hash) {
       let cursor = RunRowCursor(run)
-      let isThere = try key.lendBytes { key throws(StatePage.Damage) in try cursor.seek(toRow: key) }
-      guard isThere else { continue }
+      let exists = try key.lendBytes { key throws(StatePage.Damage) in try cursor.seek(toRow: key) }
+      guard exists else { continue }
       while let version = try cursor.nextVersion() {
         // A base repeats what lived at its begin.
         if version.sequence > run.root.begin { versions.append((version, Array(try cursor.bytes()))) }

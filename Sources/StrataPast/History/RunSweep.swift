@@ -21,7 +21,7 @@ final class RunSweep {
 
   deinit { buffer.deallocate() }
 
-  func record(at place: RunPlace) throws(StatePage.Damage) -> RunRecord {
+  func record(at place: RecordAddress) throws(StatePage.Damage) -> RunRecord {
     let (start, length) = (place.offset, UInt64(place.length))
     guard start <= reader.length, length <= min(UInt64(buffer.count), reader.length - start) else {
       return try reader.record(at: place)

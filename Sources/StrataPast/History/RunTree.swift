@@ -28,7 +28,7 @@ struct RunPosition {
 struct RunTreeRoot: Equatable, Sendable {
   /// 0 if the root is the only page.
   var height: UInt8
-  var place: RunPlace
+  var place: RecordAddress
 
   /// More levels than any file has room for.
   static let heightMax: UInt8 = 40
@@ -38,13 +38,14 @@ struct RunTreeRoot: Equatable, Sendable {
     place.append(to: &bytes)
   }
 
-  init(height: UInt8, place: RunPlace) {
+  init(height: UInt8, place: RecordAddress) {
     self.height = height
     self.place = place
   }
 
   init?(_ cursor: inout ByteCursor) {
-    guard let height = cursor.integer(UInt8.self), height <= Self.heightMax, let place = RunPlace(&cursor)
+    guard let height = cursor.integer(UInt8.self), height <= Self.heightMax,
+      let place = RecordAddress(&cursor)
     else { return nil }
     self.init(height: height, place: place)
   }
@@ -55,11 +56,11 @@ struct RunTreeEntry {
   var key: UnsafeRawBufferPointer
   var sequence: UInt64
   var number: UInt64
-  var place: RunPlace
+  var place: RecordAddress
 
   init?(_ cursor: inout ByteCursor) {
     guard let key = cursor.lengthPrefixed(), let sequence = cursor.varint(), let number = cursor.varint(),
-      let place = RunPlace(&cursor)
+      let place = RecordAddress(&cursor)
     else { return nil }
     (self.key, self.sequence, self.number, self.place) = (key, sequence, number, place)
   }
@@ -69,7 +70,7 @@ struct RunTreeEntry {
 struct RunTreeWriter: ~Copyable {
   private struct Level {
     var first: RunPosition
-    var entries: [(position: RunPosition, place: RunPlace)] = []
+    var entries: [(position: RunPosition, place: RecordAddress)] = []
     var length = 0
   }
 
@@ -81,13 +82,13 @@ struct RunTreeWriter: ~Copyable {
 
   /// Adds a page. Pages are added in ascending order of their positions.
   mutating func add(
-    _ position: RunPosition, _ place: RunPlace, _ output: RunOutput
+    _ position: RunPosition, _ place: RecordAddress, _ output: RunOutput
   ) throws(StoreError) {
     try add(position, place, level: 0, output)
   }
 
   private mutating func add(
-    _ position: RunPosition, _ place: RunPlace, level: Int, _ output: RunOutput
+    _ position: RunPosition, _ place: RecordAddress, level: Int, _ output: RunOutput
   ) throws(StoreError) {
     if level == levels.count { levels.append(Level(first: position)) }
     if levels[level].entries.count > 1, levels[level].length >= pageLength { try flush(level, output) }
@@ -192,7 +193,7 @@ struct RunTreeCursor {
     _ keys: [[UInt8]], through sequence: UInt64, _ reader: RunReader
   ) throws(StatePage.Damage) {
     guard let root = reader.root.rows else { return }
-    var (places, height) = ([RunPlace](repeating: root.place, count: keys.count), root.height)
+    var (places, height) = ([RecordAddress](repeating: root.place, count: keys.count), root.height)
     while height > 0 {
       reader.willRead(unknown: places)
       for (index, key) in keys.enumerated() {
@@ -208,7 +209,7 @@ struct RunTreeCursor {
 
   /// An inner page.
   private static func page(
-    _ reader: RunReader, at place: RunPlace, _ height: UInt8
+    _ reader: RunReader, at place: RecordAddress, _ height: UInt8
   ) throws(StatePage.Damage) -> RunRecord {
     let page = try reader.record(at: place, isInner: true)
     guard try Self.height(of: page) == height, !page.entries.isEmpty else {
@@ -241,7 +242,7 @@ struct RunTreeCursor {
   }
 
   private mutating func descend(
-    _ first: RunPlace, _ firstHeight: UInt8, _ target: Target
+    _ first: RecordAddress, _ firstHeight: UInt8, _ target: Target
   ) throws(StatePage.Damage) -> RunRecord {
     var (place, height) = (first, firstHeight)
     while height > 0 {

@@ -8,7 +8,7 @@ internal import StrataTables
 struct WrittenRun: Sendable {
   var number: UInt32
   var length: UInt64
-  var place: RunPlace
+  var place: RecordAddress
   var root: RunRoot
 }
 
@@ -81,7 +81,7 @@ struct RunWriter: ~Copyable {
       preconditionFailure("a run is written without an event")
     }
     var buffer = RawBuffer(capacity: 1 << 12)
-    var filter: RunPlace?
+    var filter: RecordAddress?
     if !isBase, !hashes.isEmpty {
       filter = try KeyFilter.make(hashes).lendBytes { bytes throws(StoreError) in try output.append(bytes) }
     }
@@ -91,7 +91,7 @@ struct RunWriter: ~Copyable {
     RunRoot.encode(listed, to: &buffer)
     let failuresPlace = try output.append(buffer.bytes)
     buffer.removeAll()
-    var keysPlace: RunPlace?
+    var keysPlace: RecordAddress?
     if !keys.isEmpty {
       OwnerKeys.encode(keys, to: &buffer)
       keysPlace = try output.append(buffer.bytes)

@@ -23,7 +23,7 @@ final class UnsortedKeys {
   /// The next of the entries.
   @exclusivity(unchecked) private var position = 0
   /// The parts that were written, each sorted.
-  private var parts: [[RunPlace]] = []
+  private var parts: [[RecordAddress]] = []
   /// What merges the parts, at the next key; nil while there is nothing to merge.
   @exclusivity(unchecked) private var merge: SortedMerge<KeyPartCursor>?
 

@@ -46,7 +46,7 @@ struct OrderedKeys: Sendable {
 extension KeysAt {
   private struct Rank {
     var before = 0
-    var isThere = false
+    var exists = false
   }
 
   /// The fewest keys that are worth a thread.
@@ -74,7 +74,7 @@ extension KeysAt {
     for share in shares.withLock({ $0 }) {
       for rank in try share?.get() ?? [] {
         ranks[keys.order[place]] = rank.before
-        if !rank.isThere { areAllFound = false }
+        if !rank.exists { areAllFound = false }
         place += 1
       }
     }
@@ -95,7 +95,7 @@ extension KeysAt {
       for place in places {
         let found = try counter.find(keys[keys.order[place]])
         ranks[place - places.lowerBound].before &+= Int(truncatingIfNeeded: found.count)
-        if let isAlive = found.isAlive { ranks[place - places.lowerBound].isThere = isAlive }
+        if let isAlive = found.isAlive { ranks[place - places.lowerBound].exists = isAlive }
       }
     }
     return ranks

@@ -107,10 +107,10 @@ extension KeysAt {
     var (places, areThere): ([KeyPosition], [Bool]) = ([], [])
     for part in parts {
       let place = KeyPosition(part, of: self, from: low, to: high, budget)
-      var isThere = try place.next()
-      while isThere, place.cursor.key.isBefore(low) { isThere = try place.next() }
+      var exists = try place.next()
+      while exists, place.cursor.key.isBefore(low) { exists = try place.next() }
       places.append(place)
-      areThere.append(isThere)
+      areThere.append(exists)
     }
     var merge = SortedMerge(places, areThere: areThere)
     while try merge.next(), budget.map({ $0.left >= 0 }) ?? true {

@@ -190,8 +190,8 @@ extension PastMemory: DerivedFileUser {
 
   /// Closes the files, as those of a saved state are: see `Checkpoints`. Pages that are needed of them are folded
   /// again.
-  func giveWay(isErasing: Bool) {
-    if !isErasing { for lineage in lineages { lineage.giveWay() } }
+  func evict(isErasing: Bool) {
+    if !isErasing { for lineage in lineages { lineage.evict() } }
   }
 
   func willErase() {

@@ -230,20 +230,20 @@ extension PastReader {
     while true {
       let step = min(last, max(pace.next, fold.state.sequence))
       let (begin, restarts) = (fold.state.sequence, fold.restartCount)
-      let isThere: Bool
+      let isReached: Bool
       do throws(StoreError) {
         // An erasure makes the fold begin from the start.
         defer {
           let first = fold.restartCount > restarts ? store.log.mark.logBegin - 1 : begin
           counter.add(PastCounts(foldedEvents: max(first, fold.state.sequence) - first))
         }
-        isThere = try fold.run(through: step, slice, bytes: memory.step)
+        isReached = try fold.run(through: step, slice, bytes: memory.step)
       } catch {
         // The next call begins with something else.
         (self.fold, target) = (nil, nil)
         throw error
       }
-      if isThere, fold.state.sequence < step || step == last { return true }
+      if isReached, fold.state.sequence < step || step == last { return true }
       let bytes = count(fold)
       let isSpilled = bytes >= memory.step && spill(fold)
       pace.look(at: fold.state.sequence, bytes: bytes, left: isSpilled ? 0 : bytes, step: memory.step)

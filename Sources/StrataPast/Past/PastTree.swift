@@ -86,9 +86,9 @@ final class PastTree: Sendable {
     return Tree(pageSize: pageSize, owned: PageRef(stubFor: part, in: source))
   }
 
-  private func nextPlace() -> StoredPlace {
+  private func nextPlace() -> PageAddress {
     let number = lastPlace.add(1, ordering: .relaxed).newValue
-    return StoredPlace(file: 0, offset: number, length: 1, checksum: 0)
+    return PageAddress(file: 0, offset: number, length: 1, checksum: 0)
   }
 
   // MARK: Pages

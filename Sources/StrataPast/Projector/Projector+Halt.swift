@@ -10,7 +10,7 @@ extension Projector {
   /// reason to save.
   func saveIfHalted(_ fold: Fold, _ error: StoreError, _ own: Exclusive) {
     guard let checkpoints, log.savesStates, !log.options.writesInStep else { return }
-    guard own.work.takes(log.options.savedFoldingMin) || checkpoints.gaveWay else { return }
+    guard own.work.takes(log.options.savedFoldingMin) || checkpoints.wasEvicted else { return }
     guard let halted = Halted(fold, error) else { return }
     saveIfDue(halted.state, halted.erasures, own)
   }

@@ -18,7 +18,7 @@ struct SaveDecision: Equatable {
   /// Whether a state may be written now: see `Checkpoints.mayBeSaved`.
   var mayBeSaved = true
   /// Whether the state was removed from a full disk, and no other one was written since.
-  var gaveWay = false
+  var wasEvicted = false
   /// Whether the state on disk lacks something that folding does not give.
   var isWanting = false
   /// Whether the last attempt to save it failed.
@@ -32,8 +32,9 @@ struct SaveDecision: Equatable {
     guard mayBeSaved else { return false }
     switch moment {
     // After a failure a view waits, as the rest does, until there is more to save.
-    case .background: return gaveWay || isWanting && (takesLong || !hasFailed) || takesLong && isInProportion
-    case .close: return gaveWay || isWanting || takesLong
+    case .background:
+      return wasEvicted || isWanting && (takesLong || !hasFailed) || takesLong && isInProportion
+    case .close: return wasEvicted || isWanting || takesLong
     }
   }
 }
@@ -45,7 +46,7 @@ extension Projector {
 
   func saveDecision(_ checkpoints: Checkpoints, _ set: TableSet, _ own: Exclusive) -> SaveDecision {
     SaveDecision(
-      mayBeSaved: checkpoints.mayBeSaved, gaveWay: checkpoints.gaveWay,
+      mayBeSaved: checkpoints.mayBeSaved, wasEvicted: checkpoints.wasEvicted,
       // A reader leaves it to the writer.
       isWanting: !log.isReadOnly && (checkpoints.lacksView(of: set) || checkpoints.isDamaged),
       hasFailed: checkpoints.failure != nil, takesLong: own.work.takes(log.options.savedFoldingMin),

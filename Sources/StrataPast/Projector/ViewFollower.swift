@@ -85,7 +85,7 @@ final class ViewFollower: @unchecked Sendable {
         building = current
         return current
       }
-      guard let built = building.goOn(slice) else { return false }
+      guard let built = building.resume(slice) else { return false }
       (view, rows) = (built, building.rows)
       self.building.withLock { $0 = nil }
       // What came while it was first built is in it before it is shown, as far as it has come by now.

@@ -79,7 +79,7 @@ extension DocumentCollection {
           [event], id: nil, time: nil, expecting: [stream: .exactly(version)], isOwn: false)
         return .changed(new, try await store.append(draft))
       } catch let error as StoreError {
-        guard case .conflict = error, try await retries.goOn() else { throw error }
+        guard case .conflict = error, try await retries.resume() else { throw error }
       }
     }
   }

@@ -56,7 +56,7 @@ package struct Retries: Sendable {
   /// Waits before another try, for a random part of the longest pause. Returns false if the time is over.
   ///
   /// Throws `CancellationError` if the task is cancelled while it waits.
-  package nonisolated(nonsending) mutating func goOn() async throws -> Bool {
+  package nonisolated(nonsending) mutating func resume() async throws -> Bool {
     guard pace.now() < end else { return false }
     guard let longest = pause else {
       pause = Self.pauseMin

@@ -9,16 +9,16 @@ extension Checkpoints: DerivedFileUser {
   /// Closes all page files. What of them is not in memory is folded from the log again when it is needed: once, and for
   /// as long as the tables have it that takes memory.
   /// Before an erasure they stay open: a snapshot that somebody holds cannot be folded from what is left.
-  func giveWay(isErasing: Bool) {
-    if !isErasing, let lineage = reader.withLock({ $0 })?.lineage, lineage.givesWay {
+  func evict(isErasing: Bool) {
+    if !isErasing, let lineage = reader.withLock({ $0 })?.lineage, lineage.isEvictable {
       // Before they are: an erasure that begins now must know.
       for healing in healings.withLock({ $0.compactMap(\.healing) }) { healing.noteFilesGone() }
-      lineage.giveWay()
+      lineage.evict()
     }
     state.withLock { state in
       // A state that was being written has ended, or ends without a name.
       if !state.isWriting { state.current = nil }
-      state.gaveWay = state.gaveWay || state.saved != nil
+      state.wasEvicted = state.wasEvicted || state.saved != nil
       state.saved = nil
       state.savedViews = []
     }
@@ -31,7 +31,7 @@ extension Checkpoints: DerivedFileUser {
   }
 
   /// Whether the state was removed because the log needed the room, and no other one was written since.
-  var gaveWay: Bool { state.withLock { $0.gaveWay } }
+  var wasEvicted: Bool { state.withLock { $0.wasEvicted } }
 
   /// Whether a state may be saved that the program did not ask for: not on a disk that was full a short time ago, and by
   /// a reader not soon after it failed.

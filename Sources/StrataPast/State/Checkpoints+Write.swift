@@ -32,17 +32,17 @@ extension Checkpoints {
       return nil
     }
     // Somebody may have removed the state or a part of it, or written another one while the store was suspended.
-    let isThere = home(at: known.folder).map { files in
+    let exists = home(at: known.folder).map { files in
       let present = (try? files.pageFiles()) ?? []
       return files.slots().first == known.slot && present.isSuperset(of: known.files)
     }
-    guard tables.sequence >= log.mark.logBegin, isThere != true || needsSave(tables, known) else {
+    guard tables.sequence >= log.mark.logBegin, exists != true || needsSave(tables, known) else {
       return nil
     }
     do throws(StoreError) {
       let written = try writing { () throws(StoreError) in try write(tables, erasures, &known) }
       (known.failure, known.lastFailure) = (nil, nil)
-      known.gaveWay = false
+      known.wasEvicted = false
       known.isWriting = true
       let result = known
       state.withLock { $0 = result }

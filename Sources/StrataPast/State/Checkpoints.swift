@@ -67,7 +67,7 @@ final class Checkpoints: Sendable {
     /// When that was.
     var lastFailure: MonotonicTime?
     /// Whether the state was removed because the log needed the room, and no other one was written since.
-    var gaveWay = false
+    var wasEvicted = false
   }
 
   let log: Log

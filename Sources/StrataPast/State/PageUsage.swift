@@ -14,12 +14,12 @@ struct PageUsage: Equatable, Sendable {
     bytes.reduce(0) { files.contains($1.key) ? $0 : $0.addingSaturated($1.value) }
   }
 
-  mutating func add(_ place: StoredPlace) {
+  mutating func add(_ place: PageAddress) {
     guard !place.isNone else { return }
     bytes[place.file, default: 0] += UInt64(place.length)
   }
 
-  mutating func remove(_ place: StoredPlace) {
+  mutating func remove(_ place: PageAddress) {
     guard !place.isNone else { return }
     let before = bytes[place.file] ?? 0
     assert(before >= UInt64(place.length), "more of a page file dies than was alive")
@@ -102,7 +102,7 @@ extension PageUsage {
 
 /// The places of the pages of a tree that are on disk, and whose parents are not.
 private struct PageBorder {
-  private var places: Set<StoredPlace> = []
+  private var places: Set<PageAddress> = []
 
   var count: Int { places.count }
 

@@ -124,7 +124,7 @@ final class SpillWriter {
   /// The leaves whose bytes are in the buffer, with the page that has them.
   private var waiting: [(parent: PageRef, index: Int, part: PagePart)] = []
   /// The stubs of leaves whose bytes are in the buffer, with their new place.
-  private var moved: [(stub: PageRef, place: StoredPlace)] = []
+  private var moved: [(stub: PageRef, place: PageAddress)] = []
 
   fileprivate init(
     _ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource, staysOpen: Bool
@@ -158,12 +158,12 @@ final class SpillWriter {
     if buffer.count >= Self.stepLength { try flush() }
   }
 
-  private func appendRecord(of leaf: PageRef) -> StoredPlace {
+  private func appendRecord(of leaf: PageRef) -> PageAddress {
     raw.removeAll()
     StatePage.encode(leaf, to: &raw)
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw.bytes, to: &buffer)
-    return StoredPlace(
+    return PageAddress(
       file: number, offset: owner.length + UInt64(start),
       length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
   }

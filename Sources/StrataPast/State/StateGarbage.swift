@@ -10,7 +10,7 @@ struct StateUsage {
   /// Files with pages of trees that are not open.
   private(set) var pinned: Set<UInt32> = []
   /// The roots of the trees of rows that are counted.
-  private var rows: [StoredPlace] = []
+  private var rows: [PageAddress] = []
 
   mutating func add(_ usage: PageUsage) { trees.add(usage) }
 

@@ -18,7 +18,7 @@ final class StateLineage: Sendable {
   let counts: Lock<StateReader.Loaded>
   private let readers = Lock<[Entry]>([])
   private let healings = Lock<[Healing]>([])
-  private let mayGiveWay = Lock(true)
+  private let mayBeEvicted = Lock(true)
   private let closed = Lock(false)
 
   init(counts: Lock<StateReader.Loaded>? = nil) { self.counts = counts ?? Lock(StateReader.Loaded()) }
@@ -43,20 +43,20 @@ final class StateLineage: Sendable {
   /// Whether the files gave way.
   var isClosed: Bool { closed.withLock { $0 } }
 
-  var givesWay: Bool { mayGiveWay.withLock { $0 } }
+  var isEvictable: Bool { mayBeEvicted.withLock { $0 } }
 
   /// Closes the files of all states, so that the disk has their room. Pages that are read from them later are folded
   /// again.
-  func giveWay() {
-    guard givesWay else { return }
+  func evict() {
+    guard isEvictable else { return }
     // Before they are closed: an erasure that begins now must know.
     for healing in liveHealings { healing.noteFilesGone() }
     closed.withLock { $0 = true }
-    for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.giveWay() }
+    for reader in readers.withLock({ $0.compactMap(\.reader) }) { reader.evict() }
   }
 
   /// From now on, the files give way to nothing: the log will not have their contents.
-  func staysOpen() { mayGiveWay.withLock { $0 = false } }
+  func staysOpen() { mayBeEvicted.withLock { $0 = false } }
 
   /// What has given way is folded for those that still hold it, and what has not stays open from now on.
   func willErase() {
@@ -95,7 +95,7 @@ final class StateReader: Sendable {
 
   func file(_ number: UInt32) -> (any File)? { open.withLock { $0?[number]?.file } }
 
-  fileprivate func giveWay() {
+  fileprivate func evict() {
     // The files are closed when the last read of them has ended.
     let old = open.withLock { open in
       defer { open = nil }
@@ -156,13 +156,13 @@ final class StateReader: Sendable {
 
   /// Asks the disk for a record that will be read soon.
   @Sendable
-  func willRead(_ place: StoredPlace) {
+  func willRead(_ place: PageAddress) {
     file(place.file)?.willRead(at: Int64(place.offset), count: Int(place.length))
   }
 
   /// Lends the raw bytes of a record, after its checks.
   func withRaw<Result>(
-    of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
+    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
   ) throws(StatePage.Damage) -> Result {
     do throws(StatePage.Damage) { return try withUnplacedRaw(of: place, body) } catch {
       var damage = error
@@ -172,11 +172,11 @@ final class StateReader: Sendable {
   }
 
   private func withUnplacedRaw<Result>(
-    of place: StoredPlace, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
+    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
   ) throws(StatePage.Damage) -> Result {
     guard let file = file(place.file) else {
       throw open.withLock({ $0 == nil })
-        ? .gaveWay : StatePage.Damage("a page is in a file that is missing, or is another one")
+        ? .wasEvicted : StatePage.Damage("a page is in a file that is missing, or is another one")
     }
     // Nothing is allocated for a record that the file cannot hold.
     guard isWithinFile(place, file) else { throw StatePage.Damage("a page is past the end of its file") }
@@ -189,7 +189,7 @@ final class StateReader: Sendable {
   }
 
   /// Whether a file is known to be, or is now, long enough for a record.
-  private func isWithinFile(_ place: StoredPlace, _ file: any File) -> Bool {
+  private func isWithinFile(_ place: PageAddress, _ file: any File) -> Bool {
     let end = Int64(place.offset) + Int64(place.length)
     if end <= open.withLock({ $0?[place.file]?.size ?? 0 }) { return true }
     let size = (try? file.size()) ?? 0

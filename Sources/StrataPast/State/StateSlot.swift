@@ -114,7 +114,7 @@ extension StateSlot {
     erasures = base.littleEndian(UInt64.self, at: Offset.erasures)
     root = StateTreeRoot(
       total: base.littleEndian(UInt32.self, at: Offset.total), height: height,
-      place: StoredPlace(
+      place: PageAddress(
         file: base.littleEndian(UInt32.self, at: Offset.file),
         offset: base.littleEndian(UInt64.self, at: Offset.offset),
         length: base.littleEndian(UInt32.self, at: Offset.length),

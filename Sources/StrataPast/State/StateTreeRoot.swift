@@ -9,7 +9,7 @@ struct StateTreeRoot: Equatable {
   /// The number of entries; 0 for an empty tree, which has no page.
   var total: UInt32 = 0
   var height: UInt8 = 0
-  var place = StoredPlace.none
+  var place = PageAddress.none
   /// No tree with fewer than 2³² entries is higher, and a stack has room for it.
   static let heightMax = 40
 
@@ -22,7 +22,7 @@ struct StateTreeRoot: Equatable {
 
   init() {}
 
-  init(total: UInt32, height: UInt8, place: StoredPlace) {
+  init(total: UInt32, height: UInt8, place: PageAddress) {
     self.total = total
     self.height = height
     self.place = place

@@ -31,7 +31,7 @@ struct StateWriter: ~Copyable {
   private var buffer = RawBuffer(capacity: 1 << 16)
   private var raw = RawBuffer(capacity: 1 << 13)
   /// The pages whose places were set, and the places before. Held: the directory is changed while it is written.
-  private var placed: [(page: Page, before: StoredPlace)] = []
+  private var placed: [(page: Page, before: PageAddress)] = []
   /// What was written, for what follows once it is durable.
   private(set) var written = WrittenPages()
   /// The bytes of the tree that is being written.
@@ -105,7 +105,7 @@ struct StateWriter: ~Copyable {
   }
 
   /// Appends a page, and returns its place.
-  private mutating func append(_ page: PageRef, before: StoredPlace) throws(StoreError) -> StoredPlace {
+  private mutating func append(_ page: PageRef, before: PageAddress) throws(StoreError) -> PageAddress {
     raw.removeAll()
     let written = written
     StatePage.encode(page, to: &raw) { written.place(of: $0) }
@@ -131,12 +131,12 @@ struct StateWriter: ~Copyable {
     return true
   }
 
-  private mutating func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> StoredPlace {
+  private mutating func append(_ raw: UnsafeRawBufferPointer) throws(StoreError) -> PageAddress {
     if buffer.count >= step.length { try flush() }
     let file = try current()
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw, to: &buffer)
-    return StoredPlace(
+    return PageAddress(
       file: file.number, offset: file.length + UInt64(start),
       length: UInt32(truncatingIfNeeded: buffer.count - start), checksum: checksum)
   }

@@ -10,9 +10,9 @@ extension FolderCarrier {
   /// carrier syncs its name once.
   private func makeFolder(of name: String) throws(StoreError) -> String {
     let folder = StoreLayout(root: path(of: name)).parent
-    let isThere = try fileSystem.kind(of: folder) == .directory
-    guard !isThere || !durableFolders.withLock({ $0.contains(folder) }) else { return folder }
-    if !isThere { try fileSystem.createDirectory(folder) }
+    let exists = try fileSystem.kind(of: folder) == .directory
+    guard !exists || !durableFolders.withLock({ $0.contains(folder) }) else { return folder }
+    if !exists { try fileSystem.createDirectory(folder) }
     try fileSystem.syncDirectory(root)
     durableFolders.withLock { _ = $0.insert(folder) }
     return folder

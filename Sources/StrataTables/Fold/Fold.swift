@@ -197,7 +197,7 @@ package final class Fold {
     let building =
       building ?? ViewBuilding(definition, of: state[table], on: log.options.machine.parallel)
     self.building = building
-    guard let view = building.goOn(slice) else { return false }
+    guard let view = building.resume(slice) else { return false }
     state.withTable(table) { $0.add(view) }
     self.building = nil
     return true
@@ -206,7 +206,7 @@ package final class Fold {
   /// Continues from another state, which the same events gave.
   ///
   /// - Parameter head: the head of the log before they were folded.
-  package func goOn(from state: TableSet, headAtBegin head: UInt64) {
+  package func resume(from state: TableSet, headAtBegin head: UInt64) {
     assert(!mustBeginAnew, "a fold goes on from a state that may hold what was erased")
     headAtBegin = min(headAtBegin, head)
     kept.removeAll()

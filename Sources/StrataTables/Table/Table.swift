@@ -112,8 +112,8 @@ package struct Table: Sendable {
     }
     var last: [UInt8]?
     var failure: Failure?
-    while let isThere = changes.next() {
-      guard isThere else { return }
+    while let exists = changes.next() {
+      guard exists else { return }
       last = changes.id
       lend(changes.id, changes.old, changes.new) { change in
         do throws(Failure) { try body(change) } catch { failure = error }
@@ -190,8 +190,8 @@ package struct Table: Sendable {
     _ inTree: (old: Set<[UInt8]>, new: Set<[UInt8]>), _ body: (Change) throws(Failure) -> Void
   ) throws(Failure) {
     var ids = inTree.old.union(inTree.new)
-    while let isThere = changes.next() {
-      if isThere {
+    while let exists = changes.next() {
+      if exists {
         ids.insert(changes.id)
         continue
       }

@@ -14,7 +14,7 @@ extension View {
   ) {
     let building = ViewBuilding(definition, of: table, on: parallel, partCount: partCount)
     var view: View?
-    while view == nil { view = building.goOn(TimeSlice()) }
+    while view == nil { view = building.resume(TimeSlice()) }
     self = view.unsafelyUnwrapped
   }
 }
@@ -67,7 +67,7 @@ package final class ViewBuilding: @unchecked Sendable {
   }
 
   /// Goes on for a slice, and for at least a step. Returns the view once it is complete, and nil before that.
-  package func goOn(_ slice: TimeSlice) -> View? {
+  package func resume(_ slice: TimeSlice) -> View? {
     if merging == nil {
       parallel.forEach(below: min(parallel.threadCountMax, partCount)) { _ in
         repeat {} while placePart() && !slice.isOver
@@ -79,7 +79,7 @@ package final class ViewBuilding: @unchecked Sendable {
       merging = Merging(placed, definition)
     }
     repeat {
-      let count = merging!.goOn(Self.mergeSize)
+      let count = merging!.resume(Self.mergeSize)
       guard count > 0 else { return merging.take()!.finish() }
       doneCount.add(count, ordering: .relaxed)
     } while !slice.isOver
@@ -185,7 +185,7 @@ private struct Merging: ~Copyable {
   }
 
   /// Appends the next keys. Returns how many there were; fewer than `countMax` at the end.
-  mutating func goOn(_ countMax: Int) -> Int {
+  mutating func resume(_ countMax: Int) -> Int {
     var count = 0
     while count < countMax, let key = merge.next() {
       count += 1

@@ -1,7 +1,7 @@
 // Finding a key in a page.
 
 /// The position of a key in a page, or the position where it would be inserted.
-struct PagePlace {
+struct PageSlot {
   var index: Int
   var isFound: Bool
   /// False if the key does not have the page's prefix; `index` is then 0 or the number of slots.
@@ -11,7 +11,7 @@ struct PagePlace {
 extension PageRef {
   /// The position of a key in a leaf. O(log entries).
   @inline(__always)
-  func find(_ key: ByteRun) -> PagePlace { find(key, slotCount: count, isInner: false) }
+  func find(_ key: ByteRun) -> PageSlot { find(key, slotCount: count, isInner: false) }
 
   /// The index of the child whose range of keys contains the key. O(log children).
   @inline(__always)
@@ -21,11 +21,11 @@ extension PageRef {
   }
 
   @inline(__always)
-  private func find(_ key: ByteRun, slotCount: Int, isInner: Bool) -> PagePlace {
+  private func find(_ key: ByteRun, slotCount: Int, isInner: Bool) -> PageSlot {
     let length = prefixLength
     if length > 0 {
       let order = key.order(againstPrefix: prefix)
-      if order != 0 { return PagePlace(index: order < 0 ? 0 : slotCount, isFound: false, hasPrefix: false) }
+      if order != 0 { return PageSlot(index: order < 0 ? 0 : slotCount, isFound: false, hasPrefix: false) }
     }
     let slots = self.slots
     if slotCount > 32 { Self.prefetchMiddles(slots, slotCount) }
@@ -43,14 +43,14 @@ extension PageRef {
       (low == 0 || slots[low - 1].head < head) && (low == slotCount || slots[low].head >= head),
       "a binary search missed the position")
     guard low < slotCount, slots[low].head == head else {
-      return PagePlace(index: low, isFound: false, hasPrefix: true)
+      return PageSlot(index: low, isFound: false, hasPrefix: true)
     }
     return findInRun(key, low, slotCount, isInner)
   }
 
   /// The position among slots whose heads equal the key's: the rests of the keys decide.
   @inline(__always)
-  private func findInRun(_ key: ByteRun, _ start: Int, _ slotCount: Int, _ isInner: Bool) -> PagePlace {
+  private func findInRun(_ key: ByteRun, _ start: Int, _ slotCount: Int, _ isInner: Bool) -> PageSlot {
     let head = key.head(prefixLength)
     var low = start
     var high = slotCount
@@ -58,11 +58,11 @@ extension PageRef {
     while low < high {
       let slot = slots[middle]
       let order = slot.head != head ? 1 : restOrder(slot, key, isInner)
-      if order == 0 { return PagePlace(index: middle, isFound: true, hasPrefix: true) }
+      if order == 0 { return PageSlot(index: middle, isFound: true, hasPrefix: true) }
       if order < 0 { low = middle + 1 } else { high = middle }
       middle = (low + high) >> 1
     }
-    return PagePlace(index: low, isFound: false, hasPrefix: true)
+    return PageSlot(index: low, isFound: false, hasPrefix: true)
   }
 
   /// Compares a slot with a key that has the same head.

@@ -3,7 +3,7 @@
 // A leaf (height 0), from the front:
 //
 //   header   24 bytes, the fields of PageHeader
-//   place    24 bytes, a StoredPlace: where the same page is on disk, if it is
+//   place    24 bytes, a PageAddress: where the same page is on disk, if it is
 //   prefix   the common prefix of all keys in the page, padded to 8 bytes
 //   slots    16 bytes per entry, in ascending order of keys: the 8 key bytes after the prefix, the offset of the
 //            rest, the key's length after the prefix, the value's length
@@ -47,7 +47,7 @@ package struct PageHeader {
   /// The offset of the header in the object. Before it the runtime stores the type and the reference count.
   static let offset = 2 * MemoryLayout<Int>.size
   /// The bytes of an allocation that are not available to entries.
-  static let overhead = MemoryLayout<PageHeader>.size + MemoryLayout<StoredPlace>.size + offset
+  static let overhead = MemoryLayout<PageHeader>.size + MemoryLayout<PageAddress>.size + offset
 }
 
 /// What kind of page a page is.
@@ -72,7 +72,7 @@ struct PageFlags: OptionSet, Sendable {
 /// The place of a stub never changes, so any thread may read it; where its page is by now is said by `placeOnDisk`. A
 /// leaf that a stub is for has no place itself: a tree may take it over without the stub, and would not learn that the
 /// file is given up.
-package struct StoredPlace: Hashable {
+package struct PageAddress: Hashable {
   /// From the beginning of the file, in bytes.
   package var offset: UInt64 = 0
   /// The number of the page file.
@@ -83,7 +83,7 @@ package struct StoredPlace: Hashable {
   package var checksum: UInt32 = 0
   private var unused: UInt32 = 0
 
-  package static let none = StoredPlace()
+  package static let none = PageAddress()
 
   init() {}
 

@@ -18,7 +18,7 @@ package struct PageRef: Equatable {
   /// A new page, owned by the caller.
   @inline(__always)
   init(creating header: PageHeader) {
-    let words = (MemoryLayout<StoredPlace>.size + Int(header.capacity) + 7) / 8
+    let words = (MemoryLayout<PageAddress>.size + Int(header.capacity) + 7) / 8
     let buffer = Page.create(minimumCapacity: words) { _ in header }
     reference = .passRetained(unsafeDowncast(buffer, to: Page.self))
     assert(
@@ -34,12 +34,12 @@ package struct PageRef: Equatable {
   }
 
   @inline(__always) static func area(_ header: UnsafeMutablePointer<PageHeader>) -> UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(header + 1) + MemoryLayout<StoredPlace>.size
+    UnsafeMutableRawPointer(header + 1) + MemoryLayout<PageAddress>.size
   }
 
-  /// Where the page is on disk: see `StoredPlace` for who may touch it.
-  @inline(__always) package var place: UnsafeMutablePointer<StoredPlace> {
-    UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: StoredPlace.self)
+  /// Where the page is on disk: see `PageAddress` for who may touch it.
+  @inline(__always) package var place: UnsafeMutablePointer<PageAddress> {
+    UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: PageAddress.self)
   }
 
   /// The bytes after the place.

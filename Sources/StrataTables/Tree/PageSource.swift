@@ -12,7 +12,7 @@ package final class PageSource: Sendable {
   package let cache: PageCache
   private let read: @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
   /// Asks the disk for the bytes at a place, and does not wait for them.
-  let willRead: @Sendable (StoredPlace) -> Void
+  let willRead: @Sendable (PageAddress) -> Void
 
   /// - Parameters:
   ///   - lineage: the same object for sources whose places mean the same bytes if they are equal.
@@ -21,7 +21,7 @@ package final class PageSource: Sendable {
   ///   - willRead: asks the disk for the bytes at a place, and does not wait for them.
   package init(
     _ lineage: any AnyObject & Sendable, _ cache: PageCache,
-    willRead: @escaping @Sendable (StoredPlace) -> Void = { _ in },
+    willRead: @escaping @Sendable (PageAddress) -> Void = { _ in },
     _ read: @escaping @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
   ) {
     self.lineage = lineage
@@ -55,10 +55,10 @@ package struct PageLoss: Error {
 
 /// Where a page is that was written again, because its file is given up.
 final class PageMove: Sendable {
-  let place: StoredPlace
+  let place: PageAddress
   let source: PageSource
 
-  init(_ place: StoredPlace, _ source: PageSource) {
+  init(_ place: PageAddress, _ source: PageSource) {
     self.place = place
     self.source = source
   }

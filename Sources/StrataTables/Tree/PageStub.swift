@@ -83,7 +83,7 @@ package struct StubRef: Equatable {
   /// Where the page is on disk, and what reads it.
   ///
   /// - Parameter own: the stub's own place.
-  fileprivate func target(_ own: StoredPlace) -> (place: StoredPlace, source: PageSource) {
+  fileprivate func target(_ own: PageAddress) -> (place: PageAddress, source: PageSource) {
     // A page that is replaced meanwhile is not released before the read ends.
     let reads = PageReads()
     defer { withExtendedLifetime(reads) {} }
@@ -131,7 +131,7 @@ package struct StubRef: Equatable {
 
 /// A page on disk, and what its parent says of it.
 package struct PagePart {
-  package var place: StoredPlace
+  package var place: PageAddress
   package var height: Int
   package var total: UInt32
   /// No key of the page is below it.
@@ -139,7 +139,7 @@ package struct PagePart {
   /// Every key of the page is below it.
   package var high: [UInt8]?
 
-  package init(place: StoredPlace, height: Int, total: UInt32, low: [UInt8]?, high: [UInt8]?) {
+  package init(place: PageAddress, height: Int, total: UInt32, low: [UInt8]?, high: [UInt8]?) {
     self.place = place
     self.height = height
     self.total = total
@@ -152,7 +152,7 @@ extension PagePart {
   /// The part that a stub is for.
   init(_ stub: PageRef) { self.init(stub, at: stub.placeOnDisk) }
 
-  fileprivate init(_ stub: PageRef, at place: StoredPlace) {
+  fileprivate init(_ stub: PageRef, at place: PageAddress) {
     let bounds = PageStub.of(stub.header).bounds
     self.init(
       place: place, height: stub.height, total: stub.header.pointee.total, low: bounds.low,
@@ -234,8 +234,8 @@ extension PageRef {
   }
 
   /// Where the page of a reference is on disk, without reading it. For the thread that writes a state: see
-  /// `StoredPlace`.
-  package var placeOnDisk: StoredPlace {
+  /// `PageAddress`.
+  package var placeOnDisk: PageAddress {
     guard isStub else { return place.pointee }
     let stub = PageStub.of(header)
     // An inner page has its new place before its stub.
@@ -250,7 +250,7 @@ extension PageRef {
   }
 
   /// Tells a stub where its page is now, which is durable there. Called by the thread that writes states.
-  package func move(to place: StoredPlace, _ source: PageSource) {
+  package func move(to place: PageAddress, _ source: PageSource) {
     PageStub.of(header).move(to: PageMove(place, source))
   }
 }

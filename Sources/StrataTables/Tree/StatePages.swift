@@ -17,12 +17,12 @@ package enum StatePage {
     /// What the system said, if it could not open a file of a history, and may be able to later.
     package var refusal: StoreError?
     /// The record, if it is one of a state.
-    package var place: StoredPlace?
+    package var place: PageAddress?
 
     package init(_ what: String) { self.what = what }
 
     /// The file was closed because the log needed its room.
-    package static var gaveWay: Damage {
+    package static var wasEvicted: Damage {
       var damage = Damage("a page is in a file that gave way to appends on a full disk")
       damage.isWanted = true
       return damage
@@ -37,7 +37,7 @@ extension StatePage {
   ///
   /// - Parameter place: returns where a child is.
   package static func encode(
-    _ page: PageRef, to bytes: inout RawBuffer, place: (PageRef) -> StoredPlace = { $0.placeOnDisk }
+    _ page: PageRef, to bytes: inout RawBuffer, place: (PageRef) -> PageAddress = { $0.placeOnDisk }
   ) {
     bytes.append(byte: UInt8(truncatingIfNeeded: page.height))
     bytes.append(varint: UInt64(page.count))
@@ -63,7 +63,7 @@ extension StatePage {
     }
   }
 
-  package static func append(_ place: StoredPlace, to bytes: inout RawBuffer) {
+  package static func append(_ place: PageAddress, to bytes: inout RawBuffer) {
     assert(!place.isNone, "a page is written before its children")
     bytes.append(varint: UInt64(place.file))
     bytes.append(varint: place.offset)
@@ -98,17 +98,17 @@ extension StatePage {
 
 extension StatePage {
   /// Reads a place; nil for bytes that are none.
-  package static func place(_ cursor: inout ByteCursor) -> StoredPlace? {
+  package static func place(_ cursor: inout ByteCursor) -> PageAddress? {
     guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let offset = cursor.varint(),
       let length = cursor.varint().flatMap(UInt32.init(exactly:)), let checksum = cursor.integer(UInt32.self),
       length > headLength, offset <= UInt64(Int64.max) - UInt64(length)
     else { return nil }
-    return StoredPlace(file: file, offset: offset, length: length, checksum: checksum)
+    return PageAddress(file: file, offset: offset, length: length, checksum: checksum)
   }
 
   /// Checks a record against the place that names it, and lends its raw bytes.
   package static func withRaw<Result>(
-    _ record: UnsafeRawBufferPointer, of place: StoredPlace,
+    _ record: UnsafeRawBufferPointer, of place: PageAddress,
     _ body: (UnsafeRawBufferPointer) throws(Damage) -> Result
   ) throws(Damage) -> Result {
     let (stored, rawLength) = try checked(record, of: place)
@@ -120,7 +120,7 @@ extension StatePage {
 
   /// The raw bytes of a record, and how many they are. The caller frees them; there may be one more.
   package static func raw(
-    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+    _ record: UnsafeRawBufferPointer, of place: PageAddress
   ) throws(Damage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
     let (stored, rawLength) = try checked(record, of: place)
     if let rawLength { return (try decompressed(stored, rawLength), rawLength) }
@@ -143,7 +143,7 @@ extension StatePage {
 
   /// What a record stores, and the length of its raw bytes if they are compressed.
   private static func checked(
-    _ record: UnsafeRawBufferPointer, of place: StoredPlace
+    _ record: UnsafeRawBufferPointer, of place: PageAddress
   ) throws(Damage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
     guard record.count == Int(place.length), let base = record.baseAddress else {
       throw Damage("a record is cut short")
@@ -168,7 +168,7 @@ extension StatePage {
 
   /// One child of an inner page on disk.
   package struct Child {
-    package var place: StoredPlace
+    package var place: PageAddress
     package var total: UInt32
     /// The separator before the child; empty for the first.
     package var separator: [UInt8]

@@ -5,7 +5,7 @@ package struct WrittenPages {
   /// The inner pages.
   package var inner: Set<UnsafeMutableRawPointer> = []
   /// The new places of leaves that a stub is for, by stub.
-  package var moved: [UnsafeMutableRawPointer: StoredPlace] = [:]
+  package var moved: [UnsafeMutableRawPointer: PageAddress] = [:]
   /// Whether files are given up: then no stub may name one of them any longer.
   package var areFilesGivenUp = false
 
@@ -30,7 +30,7 @@ extension Tree {
 
 extension WrittenPages {
   /// Where the page of a reference is, once what was written is durable.
-  package func place(of page: PageRef) -> StoredPlace { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
+  package func place(of page: PageRef) -> PageAddress { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
 
   fileprivate func concerns(_ page: PageRef) -> Bool {
     areFilesGivenUp || inner.contains(page.reference.toOpaque())

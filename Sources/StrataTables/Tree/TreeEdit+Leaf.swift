@@ -21,7 +21,7 @@ extension TreeEdit {
     return isOwned ? .inPlace : hand(target)
   }
 
-  private mutating func insert(_ page: PageRef, _ place: PagePlace, isOwned: Bool) -> EditOutcome {
+  private mutating func insert(_ page: PageRef, _ place: PageSlot, isOwned: Bool) -> EditOutcome {
     guard place.hasPrefix, page.freeBytes >= Slot.size + page.heapLength(key, value) else {
       return rewrite(
         LeafPlan(page: page, index: place.index, isReplacing: false, key: key, value: value),
@@ -65,7 +65,7 @@ extension TreeEdit {
   }
 
   /// Sets a value if the entry, or the entry of the page, is too large to share a page.
-  private mutating func setLarge(_ page: PageRef, _ place: PagePlace) -> EditOutcome {
+  private mutating func setLarge(_ page: PageRef, _ place: PageSlot) -> EditOutcome {
     let index = place.index
     let new = layout.page(key, value)
     if place.isFound, page.count == 1 {

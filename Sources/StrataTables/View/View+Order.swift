@@ -20,8 +20,8 @@ extension View {
   }
 
   mutating func removeOrder(_ key: [UInt8]) {
-    let isThere = key.withUnsafeBytes { order.remove($0) }
-    assert(isThere, "a view does not have a section where its order key says")
+    let exists = key.withUnsafeBytes { order.remove($0) }
+    assert(exists, "a view does not have a section where its order key says")
   }
 
   mutating func removeOrder(of section: UnsafeRawBufferPointer) {

@@ -146,10 +146,10 @@ extension View {
     var key = PlacedKey()
     var writer = SortKeyWriter()
     key.place(row, by: definition, &writer)
-    let isThere =
+    let exists =
       definition.calls == .none
       || (key.isShown ? key.bytes.withUnsafeBytes { contains($0) } : !mayShow(row.id, leftOut: key))
-    return isThere ? key : recordedKey(of: row.id)
+    return exists ? key : recordedKey(of: row.id)
   }
 
   /// Where the view has a row, whatever the functions of the request return now. O(log n), and O(n log n) once for a

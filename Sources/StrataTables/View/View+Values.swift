@@ -28,8 +28,8 @@ extension View {
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ value: [UInt8]
   ) {
     Self.valueKey(in: section, id, value).withUnsafeBytes { key in
-      let isThere = values.remove(key)
-      assert(isThere, "a view does not hold the value of a row that it shows")
+      let exists = values.remove(key)
+      assert(exists, "a view does not hold the value of a row that it shows")
     }
   }
 

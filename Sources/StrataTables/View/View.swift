@@ -126,8 +126,8 @@ extension View {
   }
 
   private mutating func removeItem(_ key: UnsafeRawBufferPointer) {
-    let isThere = items.remove(key)
-    assert(isThere, "a view does not hold a row that it shows")
+    let exists = items.remove(key)
+    assert(exists, "a view does not hold a row that it shows")
   }
 
   private mutating func insertItem(_ key: UnsafeRawBufferPointer, _ placed: borrowing PlacedKey) {

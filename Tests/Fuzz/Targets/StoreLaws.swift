@@ -107,9 +107,9 @@ struct StoreLaws {
     for sequence in [mark.logBegin, mark.sequence, mark.sequence / 2, 0, .max] {
       let place = Result { () throws(StoreError) in try log.append(holding: sequence) }
       guard isRight else { continue }
-      let isThere = sequence >= mark.logBegin && sequence <= mark.sequence
+      let exists = sequence >= mark.logBegin && sequence <= mark.sequence
       let found = try place.get()
-      try law((found != nil) == isThere, "append(holding: \(sequence)) is \(String(describing: found))")
+      try law((found != nil) == exists, "append(holding: \(sequence)) is \(String(describing: found))")
       if let found {
         try law(found.first <= sequence && sequence <= found.last, "another append holds \(sequence)")
         let numbered = try log.append(ordinal: found.ordinal)

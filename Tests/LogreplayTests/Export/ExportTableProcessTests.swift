@@ -229,8 +229,8 @@ struct ExportTableProcessTests {
     options.pastFolder = folder.file("scratch")
     try FileManager.default.createDirectory(atPath: folder.file("scratch"), withIntermediateDirectories: true)
     // No file can be made without the folder, and then the rows stay in memory.
-    for isThere in [true, false] {
-      if !isThere { try FileManager.default.removeItem(atPath: folder.file("scratch")) }
+    for exists in [true, false] {
+      if !exists { try FileManager.default.removeItem(atPath: folder.file("scratch")) }
       let opened = OpenedStore(
         path: folder.store, store: try EventStore.openBlocking(at: folder.store, .readOnly, options: options))
       let state = try TableReplay(opened, table: "t").state(at: ResolvedPoint(sequence: last))
@@ -240,7 +240,7 @@ struct ExportTableProcessTests {
       let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
       }
-      #expect(files.contains { $0.contains("/scratch/.strata-past-") } == isThere)
+      #expect(files.contains { $0.contains("/scratch/.strata-past-") } == exists)
       withExtendedLifetime(state) {}
       try opened.store.closeBlocking()
     }

@@ -80,7 +80,7 @@ struct NumberedStore {
     var header = try SegmentHandle.readHeader(of: file, first: segments[0], storeID: nil)
     var walk = BlockWalk(file: file, segment: header, limit: UInt64(bytes.count))
     var plain = [UInt8](repeating: 0, count: SegmentHeader.length)
-    var places: [BlockPlace] = []
+    var places: [BlockAddress] = []
     while !walk.isAtLimit {
       guard case .valid(var block, let stored) = try walk.next() else {
         Issue.record("the sealed segment is not valid")
@@ -91,7 +91,7 @@ struct NumberedStore {
       block.syncedThrough = block.ownOffset
       if block.kind == BlockKind.footer { header.footerOffset = block.ownOffset }
       let payload = block.kind == BlockKind.footer ? FooterIndex.encoded(places) : Array(decoded.raw)
-      if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
+      if block.kind == BlockKind.events { places.append(BlockAddress(block)) }
       var output = RawBuffer(capacity: 4096)
       payload.withUnsafeBytes { output.append(block: &block, payload: $0, .none) }
       plain += Array(output.bytes)

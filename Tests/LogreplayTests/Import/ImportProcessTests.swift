@@ -36,8 +36,8 @@ struct ImportProcessTests {
         try ImportProcess.kill(
           after: UInt64.random(in: 0...whole, using: &random), arguments(folder.store, round))
       }
-      let isThere = FileManager.default.fileExists(atPath: folder.store + "/HEAD")
-      let before = isThere ? try await folder.appends().map(\.line) : []
+      let exists = FileManager.default.fileExists(atPath: folder.store + "/HEAD")
+      let before = exists ? try await folder.appends().map(\.line) : []
       #expect(before == before.indices.map { $0 + 1 }, "seed \(seed), round \(round)")
       if before.count > 0, before.count < lines { resumed += 1 }
       let result = try ImportProcess.run(ImportProcess.command, arguments(folder.store, round))

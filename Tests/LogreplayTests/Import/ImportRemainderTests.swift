@@ -108,12 +108,12 @@ struct ImportRemainderTests {
     async throws
   {
     let folder = try ImportFolder()
-    func isThere(_ name: String = "") -> Bool { FileManager.default.fileExists(atPath: folder.store + name) }
+    func exists(_ name: String = "") -> Bool { FileManager.default.fileExists(atPath: folder.store + name) }
     let new = try await EventStore.open(at: folder.store)
     for name in ["store/notes.txt", "store/mine"] {
       try folder.write("precious", to: name)
       new.removeEmpty()
-      #expect(isThere("/HEAD") && FileManager.default.fileExists(atPath: folder.file(name)))
+      #expect(exists("/HEAD") && FileManager.default.fileExists(atPath: folder.file(name)))
       try FileManager.default.removeItem(atPath: folder.file(name))
     }
     try await new.close()
@@ -121,7 +121,7 @@ struct ImportRemainderTests {
     let old = try await EventStore.open(at: folder.store)
     old.removeEmpty()
     try await old.close()
-    #expect(isThere("/HEAD"))
+    #expect(exists("/HEAD"))
     try FileManager.default.removeItem(atPath: folder.store)
     try await EventStore.open(at: folder.store).removeEmpty()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])

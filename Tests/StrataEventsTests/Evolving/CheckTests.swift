@@ -106,19 +106,19 @@ struct CheckTests {
     let store = EventStore.inMemory(clock: .fixed)
     for _ in 0..<40 { try await store.append((0..<100).map { _ in NewEvent("closed", in: "note/1", [:]) }) }
     let (progress, reports) = AsyncStream.makeStream(of: Void.self)
-    let (goOn, isCancelled) = (DispatchSemaphore(value: 0), Lock(false))
+    let (resume, isCancelled) = (DispatchSemaphore(value: 0), Lock(false))
     let task = Task {
       try await store.check(decoding: [Note.self]) { done, all in
         reports.yield()
         // Only the first report waits, for the cancellation.
-        if !isCancelled.withLock({ $0 }) { goOn.wait() }
+        if !isCancelled.withLock({ $0 }) { resume.wait() }
         #expect(done < all)
       }
     }
     for await _ in progress { break }
     task.cancel()
     isCancelled.withLock { $0 = true }
-    goOn.signal()
+    resume.signal()
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 }

@@ -61,20 +61,20 @@ import Testing
         var names = RawBuffer(capacity: 64)
         var ranges = SequenceRanges()
         for sequence in sequences { ranges.add(sequence) }
-        let places = NamePlaces(count: UInt64(count), ranges: ranges)
+        let places = NamePositions(count: UInt64(count), ranges: ranges)
         places.encode(to: &names, firstSequence: first)
-        #expect(NamePlaces(decoding: Bytes(names.bytes), in: first...last) == places)
-        #expect(NamePlaces.count(decoding: names.bytes) == UInt64(count))
-        #expect(NamePlaces(decoding: Bytes(names.bytes), in: first...last - 1) == nil)
+        #expect(NamePositions(decoding: Bytes(names.bytes), in: first...last) == places)
+        #expect(NamePositions.count(decoding: names.bytes) == UInt64(count))
+        #expect(NamePositions(decoding: Bytes(names.bytes), in: first...last - 1) == nil)
 
         var value = RawBuffer(capacity: 64)
-        StreamPlaces(base: 3, sequences: SequenceList(sequences)).encode(to: &value, firstSequence: first)
-        let decoded = StreamPlaces(
+        StreamPositions(base: 3, sequences: SequenceList(sequences)).encode(to: &value, firstSequence: first)
+        let decoded = StreamPositions(
           decoding: Bytes(value.bytes), firstSequence: first, lastSequence: last)
         #expect(decoded.map { Array($0.sequences) } == sequences)
         #expect(decoded?.sequences.runs == Self.united(sequences, 1))
         #expect(
-          StreamPlaces(decoding: Bytes(value.bytes), firstSequence: first, lastSequence: last - 1) == nil)
+          StreamPositions(decoding: Bytes(value.bytes), firstSequence: first, lastSequence: last - 1) == nil)
         #expect(StreamExtent(decoding: Bytes(value.bytes))?.count == UInt64(count))
       }
     }
@@ -83,10 +83,10 @@ import Testing
   @Test func `a stream that has a segment for itself takes a few bytes of its index`() {
     var value = RawBuffer(capacity: 64)
     let sequences = SequenceList(Array(1_001...200_000))
-    StreamPlaces(base: 0, sequences: sequences).encode(to: &value, firstSequence: 1_001)
+    StreamPositions(base: 0, sequences: sequences).encode(to: &value, firstSequence: 1_001)
     #expect(value.count < 10)
     var single = RawBuffer(capacity: 64)
-    StreamPlaces(base: 0, sequences: [1_100]).encode(to: &single, firstSequence: 1_001)
+    StreamPositions(base: 0, sequences: [1_100]).encode(to: &single, firstSequence: 1_001)
     #expect(single.count == 2)
   }
 

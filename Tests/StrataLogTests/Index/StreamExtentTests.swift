@@ -78,7 +78,7 @@ import Testing
       let sequences = (first...first + 40).filter { _ in Int.random(in: 0..<10, using: &random) < density }
       guard !sequences.isEmpty else { continue }
       var value = RawBuffer(capacity: 64)
-      StreamPlaces(base: base, sequences: SequenceList(sequences)).encode(to: &value, firstSequence: first)
+      StreamPositions(base: base, sequences: SequenceList(sequences)).encode(to: &value, firstSequence: first)
       var bytes = Bytes(value.bytes)
       let isWhole = Bool.random(using: &random)
       if !isWhole {
@@ -91,7 +91,7 @@ import Testing
         }
       }
       let extent = StreamExtent(decoding: bytes)
-      let places = StreamPlaces(decoding: bytes, firstSequence: first, lastSequence: first + 40)
+      let places = StreamPositions(decoding: bytes, firstSequence: first, lastSequence: first + 40)
       if let places {
         #expect(extent == StreamExtent(base: places.base, count: UInt64(places.sequences.count)))
       }
@@ -110,15 +110,15 @@ import Testing
   /// segments than it takes.
   private func parts(
     _ sequences: [UInt64], in segments: [SegmentName], after revision: UInt64, limit: Int
-  ) -> [StreamPlaces] {
-    var parts: [StreamPlaces] = []
+  ) -> [StreamPositions] {
+    var parts: [StreamPositions] = []
     var base: UInt64 = 0
     for (place, first) in segments.enumerated() {
       let end = place + 1 < segments.count ? segments[place + 1].lastBefore : .max
       let inside = sequences.filter { $0 >= first.firstSequence && $0 <= end }
       let wanted = parts.reduce(0) { $0 + Int($1.revision - max($1.base, revision)) }
       if base + UInt64(inside.count) > revision, wanted < limit, !inside.isEmpty {
-        parts.append(StreamPlaces(base: base, sequences: SequenceList(inside)))
+        parts.append(StreamPositions(base: base, sequences: SequenceList(inside)))
       }
       base += UInt64(inside.count)
     }

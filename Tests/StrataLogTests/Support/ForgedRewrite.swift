@@ -11,7 +11,7 @@ func forgeRewrite(_ fileSystem: any FileSystem, _ layout: StoreLayout, first: Se
   defer { file.close() }
   var header = try SegmentHandle.readHeader(of: file, first: first, storeID: nil)
   var bytes = [UInt8](repeating: 0, count: SegmentHeader.length)
-  var places: [BlockPlace] = []
+  var places: [BlockAddress] = []
   var template: BlockHeader?
   func add(_ block: BlockHeader, _ payload: UnsafeRawBufferPointer) {
     var block = block
@@ -19,7 +19,7 @@ func forgeRewrite(_ fileSystem: any FileSystem, _ layout: StoreLayout, first: Se
     block.syncedThrough = block.ownOffset
     block.headerLength = UInt16(BlockHeader.length)
     block.span = UInt64((BlockHeader.length + payload.count + 64 + 7) & ~7)
-    if block.kind == BlockKind.events { places.append(BlockPlace(block)) }
+    if block.kind == BlockKind.events { places.append(BlockAddress(block)) }
     bytes += [UInt8](repeating: 0, count: BlockHeader.length) + payload
     bytes += [UInt8](repeating: 0, count: Int(block.span) - BlockHeader.length - payload.count)
     bytes.withUnsafeMutableBytes { block.write(to: $0.baseAddress! + Int(block.ownOffset)) }

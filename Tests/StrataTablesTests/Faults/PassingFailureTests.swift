@@ -46,13 +46,13 @@ internal import Testing
     try fold.run(through: .max)
     try store.eraseBlocking(Erasure(streams: ["person/3"], because: "asked to"))
     let head = store.log.mark.sequence
-    func goOn() throws {
+    func resume() throws {
       if byAppend { try fold.runByAppend(through: head) { _ in } } else { try fold.run(through: head) }
     }
     disk.makeUnreadable(Self.layout.segment(1), 4096..<4608)
-    for _ in 0..<3 { #expect(throws: StoreError.self) { try goOn() } }
+    for _ in 0..<3 { #expect(throws: StoreError.self) { try resume() } }
     disk.makeReadable()
-    try goOn()
+    try resume()
     #expect(fold.state.sequence == head)
     #expect(try fold.state.stateHash == Self.whole(store))
     #expect(fold.state["person"].count == 59)

@@ -179,9 +179,9 @@ internal import Testing
       guard lines({ items.forEach($0) }) == expectedLines else {
         return (readCount, "the items \(ranks) of \(count)")
       }
-      let isThere = expectedLines[0][0].withUnsafeBytes { view.contains($0) }
+      let exists = expectedLines[0][0].withUnsafeBytes { view.contains($0) }
       let isOther = (expectedLines[0][0] + [0]).withUnsafeBytes { view.contains($0) }
-      guard isThere, !isOther else { return (readCount, "whether the item \(ranks.lowerBound) is there") }
+      guard exists, !isOther else { return (readCount, "whether the item \(ranks.lowerBound) is there") }
     }
     return (readCount, nil)
   }

@@ -110,15 +110,15 @@ private struct ForgedKeys {
   func open(_ files: HistoryFiles, wrap: ((any File) -> any File)? = nil) throws -> KeySet {
     let (number, file) = try files.beginRun(from: 1)
     let output = RunOutput(files, number, file) {}
-    func append(_ bytes: [UInt8]) throws -> RunPlace {
+    func append(_ bytes: [UInt8]) throws -> RecordAddress {
       try bytes.lendBytes { bytes throws(StoreError) in try output.append(bytes) }
     }
-    func encoded(_ place: RunPlace) -> [UInt8] {
+    func encoded(_ place: RecordAddress) -> [UInt8] {
       var buffer = RawBuffer(capacity: 64)
       place.append(to: &buffer)
       return Array(buffer.bytes)
     }
-    func part(_ groups: ArraySlice<Group>) throws -> RunPlace {
+    func part(_ groups: ArraySlice<Group>) throws -> RecordAddress {
       var (part, last): ([UInt8], [UInt8]) = ([], [])
       for group in groups {
         for (index, page) in group.pages.enumerated() {
@@ -133,7 +133,7 @@ private struct ForgedKeys {
       }
       return try append(part)
     }
-    var (heads, places): ([Head], [RunPlace]) = ([], [])
+    var (heads, places): ([Head], [RecordAddress]) = ([], [])
     for start in stride(from: 0, to: groups.count, by: partLength) {
       let own = groups[start..<min(start + partLength, groups.count)]
       let pages = own.flatMap(\.pages)

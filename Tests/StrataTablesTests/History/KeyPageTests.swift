@@ -18,7 +18,7 @@ extension KeySet {
   }
 
   /// Where all pages are.
-  var places: [RunPlace] {
+  var places: [RecordAddress] {
     get throws { try (0..<directory.pageCount).map { try part(ofPage: $0).place(of: $0) } }
   }
 }
@@ -149,7 +149,7 @@ extension KeySet {
     var bytes = RawBuffer(capacity: 64)
     for (index, part) in parts.enumerated() {
       for byte in [0, 1, UInt8(index + 1)] { bytes.append(byte: byte) }
-      RunPlace(offset: 64, length: 100, checksum: 0).append(to: &bytes)
+      RecordAddress(offset: 64, length: 100, checksum: 0).append(to: &bytes)
       for number in part.numbers { bytes.append(varint: number) }
       bytes.append(varint: ZigZag.encode(part.count))
     }
@@ -247,7 +247,7 @@ extension KeySet {
         let length = [1, 100, 400, 8_192].randomElement(using: &random)!
         let sweep = RunSweep(run, length: length)
         var readCount = 0
-        func read(_ places: [RunPlace]) throws {
+        func read(_ places: [RecordAddress]) throws {
           for place in places {
             let before = sweep.known
             let record = Self.bytes(try sweep.record(at: place))
@@ -272,7 +272,7 @@ extension KeySet {
         try read(places.shuffled(using: &random))
         // A place past the end of the file is damage.
         for offset in [run.length - 1, run.length, UInt64(Int64.max)] {
-          let place = RunPlace(offset: offset, length: 20, checksum: 0)
+          let place = RecordAddress(offset: offset, length: 20, checksum: 0)
           #expect(throws: StatePage.Damage.self) { try sweep.record(at: place) }
         }
       }
@@ -343,7 +343,7 @@ extension KeySet {
     _ firsts: [UInt8], _ counts: [Int64]? = nil, keysOfPage: Int = 2
   ) throws -> KeyDirectoryPart {
     var bytes = RawBuffer(capacity: 64)
-    let place = RunPlace(offset: 64, length: 100, checksum: 0)
+    let place = RecordAddress(offset: 64, length: 100, checksum: 0)
     for (index, first) in firsts.enumerated() {
       for byte in [0, 1, first] as [UInt8] { bytes.append(byte: byte) }
       place.append(to: &bytes)
@@ -366,7 +366,7 @@ extension KeySet {
 
   private static func head(pages: Int, groups: Int, keys: Int, _ count: Int64) -> KeyDirectory.Head {
     KeyDirectory.Head(
-      place: RunPlace(offset: 64, length: 100, checksum: 0), pages: 5..<5 + UInt32(pages),
+      place: RecordAddress(offset: 64, length: 100, checksum: 0), pages: 5..<5 + UInt32(pages),
       groups: 2..<2 + UInt32(groups), keyCount: UInt32(keys), count: Int32(count), countBefore: 3)
   }
 
@@ -430,7 +430,7 @@ extension KeySet {
   }
 
   @Test func `a part of other keys, groups and chunks than there may be is damage`() throws {
-    let place = RunPlace(offset: 64, length: 100, checksum: 0)
+    let place = RecordAddress(offset: 64, length: 100, checksum: 0)
     /// One page of two keys; numbers that follow its place.
     func part(
       _ flags: UInt64, _ chunks: [UInt64], said: UInt64? = nil, keys: Int = 2, count: Int64 = 2,

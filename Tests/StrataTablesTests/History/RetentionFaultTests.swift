@@ -36,7 +36,7 @@ internal import Testing
       (store, events) = try RetentionFaultTests.filled(disk, seed: seed)
     }
 
-    func goOn() throws {
+    func resume() throws {
       for _ in 0..<8 { try events.append(to: store) }
       try store.projector(RetentionFaultTests.folding).historian!.recordBlocking()
     }
@@ -122,7 +122,7 @@ internal import Testing
         let begin = try #require(writer.store.projector(Self.folding).historian!.runs()).begin
         // Every other time it knows the runs that go.
         let held = number % 2 == 0 ? history.runs() : nil
-        let step = disk.during(call: number) { try writer.goOn() }
+        let step = disk.during(call: number) { try writer.resume() }
         let found = history.runs()
         disk.onOperation(nil)
         #expect(step.failure == nil && found != nil, "seed \(seed), call \(number)")

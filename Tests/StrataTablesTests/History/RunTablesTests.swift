@@ -172,7 +172,7 @@ internal import Testing
       RunEvent(sequence: 1, time: 0, endsAppend: true, hasFailed: false), 0..<40 as Range<UInt32>)
     let changesRoot = try #require(try changes.finish())
     var buffer = RawBuffer(capacity: 64)
-    func append(_ encode: (inout RawBuffer) -> Void) throws -> RunPlace {
+    func append(_ encode: (inout RawBuffer) -> Void) throws -> RecordAddress {
       buffer.removeAll()
       encode(&buffer)
       return try output.append(buffer.bytes)

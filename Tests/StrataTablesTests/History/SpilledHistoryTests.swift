@@ -234,7 +234,7 @@ internal import Testing
       try historian.recordBlocking()
     }
     #expect(Self.namelessSize(disk) > 0)
-    historian.giveWay(isErasing: false)
+    historian.evict(isErasing: false)
     #expect(Self.namelessSize(disk) == 0)
     try Self.put([1, 2, 3], "d", in: store)
     try historian.recordBlocking(writesRest: true)

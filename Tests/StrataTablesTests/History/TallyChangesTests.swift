@@ -85,7 +85,7 @@ internal import Testing
       var bytes = RawBuffer(capacity: 64)
       bytes.append(varint: 7)
       for (index, first) in ascending.enumerated() {
-        KeyChunk(first: first, place: RunPlace(offset: UInt64(100 + index), length: 20, checksum: 3))
+        KeyChunk(first: first, place: RecordAddress(offset: UInt64(100 + index), length: 20, checksum: 3))
           .append(to: &bytes)
       }
       let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)

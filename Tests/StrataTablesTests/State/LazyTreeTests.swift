@@ -25,7 +25,7 @@ internal import Testing
         try history.save()
         pages += history.reader.loaded.pages
         dropped += history.reader.cache.statistics.dropCount
-        if Bool.random(using: &random) { try history.reopen() } else { try history.goOn() }
+        if Bool.random(using: &random) { try history.reopen() } else { try history.resume() }
       }
       try history.checkHeld()
       faults += history.disk.faults.withLock { $0.count }
@@ -246,7 +246,7 @@ private struct LazyHistory {
   }
 
   /// Goes on with the tree that was written.
-  mutating func goOn() throws {
+  mutating func resume() throws {
     damaged = []
     opened = (saved.tree, try disk.open(saved, from: reader, healing: saved.tree), savedModel)
     if held.count < 3 { held.append((saved.tree, savedModel)) }

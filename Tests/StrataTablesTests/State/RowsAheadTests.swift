@@ -12,8 +12,8 @@ internal import Testing
 @Suite struct RowsAheadTests {
   /// What a source was asked for, in order.
   private enum Call: Equatable {
-    case ask(StoredPlace)
-    case read(StoredPlace)
+    case ask(PageAddress)
+    case read(PageAddress)
   }
 
   private static func readAhead(_ tree: Tree, _ keys: [[UInt8]], on parallel: Parallel) -> Int {
@@ -77,7 +77,7 @@ internal import Testing
     for _ in 0..<Int(root.height) {
       let asked = left.prefix { if case .ask = $0 { true } else { false } }
       let read = left.dropFirst(asked.count).prefix(asked.count)
-      let places = asked.map { if case .ask(let place) = $0 { place } else { StoredPlace.none } }
+      let places = asked.map { if case .ask(let place) = $0 { place } else { PageAddress.none } }
       #expect(!places.isEmpty)
       #expect(Array(read) == places.map { .read($0) })
       left.removeFirst(asked.count + read.count)

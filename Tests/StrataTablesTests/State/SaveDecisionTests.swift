@@ -7,7 +7,7 @@ internal import Testing
   /// Every combination.
   private static let all: [SaveDecision] = (0..<64).map { bits in
     SaveDecision(
-      mayBeSaved: bits & 1 > 0, gaveWay: bits & 2 > 0, isWanting: bits & 4 > 0, hasFailed: bits & 8 > 0,
+      mayBeSaved: bits & 1 > 0, wasEvicted: bits & 2 > 0, isWanting: bits & 4 > 0, hasFailed: bits & 8 > 0,
       takesLong: bits & 16 > 0, isInProportion: bits & 32 > 0)
   }
 
@@ -17,14 +17,14 @@ internal import Testing
   ) {
     for decision in Self.all {
       if !decision.mayBeSaved { #expect(!decision.isDue(moment), "\(decision)") }
-      if decision.mayBeSaved, decision.gaveWay { #expect(decision.isDue(moment), "\(decision)") }
+      if decision.mayBeSaved, decision.wasEvicted { #expect(decision.isDue(moment), "\(decision)") }
     }
   }
 
   @Test
   func `in the background what takes long is saved in proportion, and what is wanting once until it failed`()
   {
-    for decision in Self.all where decision.mayBeSaved && !decision.gaveWay {
+    for decision in Self.all where decision.mayBeSaved && !decision.wasEvicted {
       let expected: Bool
       switch (decision.isWanting, decision.takesLong) {
       case (false, false): expected = false
@@ -37,7 +37,7 @@ internal import Testing
   }
 
   @Test func `a close saves whatever folding would not give soon, whatever it takes`() {
-    for decision in Self.all where decision.mayBeSaved && !decision.gaveWay {
+    for decision in Self.all where decision.mayBeSaved && !decision.wasEvicted {
       #expect(decision.isDue(.close) == (decision.isWanting || decision.takesLong), "\(decision)")
       if decision.isDue(.background) { #expect(decision.isDue(.close), "\(decision)") }
     }

@@ -12,7 +12,7 @@ struct StateForge {
   /// A page of the state as it was.
   struct Page {
     var raw: [UInt8]
-    var place: StoredPlace
+    var place: PageAddress
     /// The pages above it in its tree, the root last.
     var above: [Int]
     /// The index of its table, and which of its trees it is in.
@@ -52,7 +52,7 @@ struct StateForge {
     }
   }
 
-  private static func raw(of place: StoredPlace, _ disk: SimulatedDisk) -> [UInt8] {
+  private static func raw(of place: PageAddress, _ disk: SimulatedDisk) -> [UInt8] {
     let path = "\(StateStore.folder())/\(StoreLayout.pageFileName(place.file))"
     let record = disk.contents(path)![Int(place.offset)..<Int(place.offset) + Int(place.length)]
     return Array(record).withUnsafeBytes { record in
@@ -93,15 +93,15 @@ struct StateForge {
   }
 
   /// Appends a record of raw bytes, and returns its place.
-  func append(_ raw: [UInt8], to page: inout StateFiles.PageFile) throws -> StoredPlace {
+  func append(_ raw: [UInt8], to page: inout StateFiles.PageFile) throws -> PageAddress {
     var record = RawBuffer(capacity: raw.count + 64)
     let checksum = raw.withUnsafeBytes { StatePage.appendRecord($0, to: &record) }
     return try append(record: Array(record.bytes), checksum, to: &page)
   }
 
   /// Appends the bytes of a record as they are.
-  func append(record: [UInt8], _ checksum: UInt32, to page: inout StateFiles.PageFile) throws -> StoredPlace {
-    let place = StoredPlace(
+  func append(record: [UInt8], _ checksum: UInt32, to page: inout StateFiles.PageFile) throws -> PageAddress {
+    let place = PageAddress(
       file: page.number, offset: page.length, length: UInt32(record.count), checksum: checksum)
     try record.withUnsafeBytes { try page.file.write($0, at: Int64(page.length)) }
     page.length += UInt64(record.count)
@@ -149,13 +149,13 @@ struct StateForge {
     try finish(entries, file)
   }
 
-  private static func bytes(of place: StoredPlace) -> [UInt8] {
+  private static func bytes(of place: PageAddress) -> [UInt8] {
     var buffer = RawBuffer(capacity: 64)
     StatePage.append(place, to: &buffer)
     return Array(buffer.bytes)
   }
 
-  private static func replace(_ old: StoredPlace, _ new: StoredPlace, in raw: [UInt8]) -> [UInt8] {
+  private static func replace(_ old: PageAddress, _ new: PageAddress, in raw: [UInt8]) -> [UInt8] {
     let wanted = bytes(of: old)
     guard let index = raw.indices.first(where: { raw[$0...].starts(with: wanted) }) else {
       preconditionFailure("a page does not name its child")
@@ -189,7 +189,7 @@ enum ForgedPage {
 
   /// An inner page, whatever its children are.
   static func inner(
-    _ children: [(total: UInt64, place: StoredPlace)], height: UInt8, separators: [[UInt8]],
+    _ children: [(total: UInt64, place: PageAddress)], height: UInt8, separators: [[UInt8]],
     count: UInt64? = nil
   ) -> [UInt8] {
     var raw = [height] + varint(count ?? UInt64(children.count))

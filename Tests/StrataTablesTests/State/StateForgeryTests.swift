@@ -177,7 +177,7 @@ internal import Testing
   @Test func `an inner page that is none is not used`() throws {
     let forge = try forge(seed: 2)
     struct Parts {
-      var children: [(total: UInt64, place: StoredPlace)]
+      var children: [(total: UInt64, place: PageAddress)]
       var separators = [entryKey(5)]
       var height: UInt8 = 1
       var count: UInt64?
@@ -238,7 +238,7 @@ internal import Testing
     try check("a huge child") { parts, _ in parts.children[0].place.length = .max }
     try check("a child that is the page itself") { parts, file in
       let raw = ForgedPage.inner(parts.children, height: 1, separators: parts.separators)
-      parts.children[0].place = StoredPlace(
+      parts.children[0].place = PageAddress(
         file: file.number, offset: file.length, length: UInt32(raw.count + 12), checksum: 0)
     }
     try check("seventeen children") { parts, file in
@@ -259,7 +259,7 @@ internal import Testing
       for height: UInt8 in 1...7 {
         let separators = (1..<16).map { [UInt8(0x60 + $0)] }
         let raw = ForgedPage.inner(
-          [(UInt64, StoredPlace)](repeating: (total, place), count: 16), height: height,
+          [(UInt64, PageAddress)](repeating: (total, place), count: 16), height: height,
           separators: separators)
         place = try forge.append(raw, to: &file)
         total *= 16

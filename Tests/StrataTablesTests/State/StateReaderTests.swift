@@ -27,7 +27,7 @@ internal import Testing
     var store: EventStore { state.withLock { $0.store } }
 
     /// Appends and saves. Rows that are all new leave no page of the files before alive.
-    func goOn(isNew: Bool) throws {
+    func resume(isNew: Bool) throws {
       var (store, events) = state.withLock { ($0.store, $0.events) }
       if isNew {
         try store.closeBlocking()
@@ -45,8 +45,8 @@ internal import Testing
   private static func disk(seed: UInt64) throws -> SimulatedDisk {
     let disk = SimulatedDisk()
     let writer = try Writer(disk, seed: seed)
-    try writer.goOn(isNew: false)
-    try writer.goOn(isNew: true)
+    try writer.resume(isNew: false)
+    try writer.resume(isNew: true)
     try writer.store.closeBlocking()
     return disk
   }
@@ -97,7 +97,7 @@ internal import Testing
     let writer = try Writer(disk, seed: seed)
     let reader = try StateStore.open(disk, .readOnly)
     let step = disk.during(call: number) {
-      for _ in 0..<number % 3 + 1 { try writer.goOn(isNew: isNew) }
+      for _ in 0..<number % 3 + 1 { try writer.resume(isNew: isNew) }
     }
     let hasBegun = try check(reader, StateStore.documents, what) > 0
     disk.onOperation(nil)
@@ -138,7 +138,7 @@ internal import Testing
         }
         return .proceed
       }
-      for round in 0..<6 { try writer.goOn(isNew: round % 2 == 1) }
+      for round in 0..<6 { try writer.resume(isNew: round % 2 == 1) }
       disk.onOperation(nil)
       let (count, begins, _) = calls.withLock { $0 }
       // A state is there at every moment.

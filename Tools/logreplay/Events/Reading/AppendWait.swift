@@ -32,11 +32,11 @@ package struct AppendWait {
     if let deadline {
       pause = min(pause, .nanoseconds(max(0, deadline.nanoseconds - MonotonicTime.now().nanoseconds)))
     }
-    let isThere = gate.wait(timeout: pause) { $0 }
+    let exists = gate.wait(timeout: pause) { $0 }
     waiting.cancel()
     if let end = opened.log.tail.end { throw opened.failure(end) }
     try output.checkReader()
-    if !isThere, isTimeUp { throw timeIsUp(waitingAfter: sequence) }
+    if !exists, isTimeUp { throw timeIsUp(waitingAfter: sequence) }
   }
 
   /// Throws once the deadline has passed, although there is more to read.

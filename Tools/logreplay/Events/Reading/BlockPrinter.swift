@@ -161,7 +161,7 @@ package final class BlockPrinter {
 enum BlockNote {
   case none
   case recovery(RecoveryNote)
-  case footer([BlockPlace])
+  case footer([BlockAddress])
   /// An unknown kind of block that may be skipped.
   case unknown
 

@@ -21,7 +21,7 @@ package struct ResolvedPoint: Hashable, Sendable {
     (self.sequence, self.time, self.inside, self.later) = (sequence, time, inside, later)
   }
 
-  package init(_ append: AppendPlace) {
+  package init(_ append: AppendPosition) {
     self.init(sequence: append.last, time: Timestamp(nanoseconds: append.ownTime))
   }
 }
@@ -63,7 +63,7 @@ package final class PointResolver {
     if case .string(let whole)? = try? append.events.first?.metadata()["commit"], whole.hasPrefix(hash) {
       hash = whole
     }
-    let ends = try failing { () throws(StoreError) -> (UInt64?, AppendPlace?) in
+    let ends = try failing { () throws(StoreError) -> (UInt64?, AppendPosition?) in
       let first = try log.index.first(ofID: Array(SplitCommits.id(of: hash, part: 1).utf8))
       let last = try log.index.first(ofID: Array(hash.utf8))
       return (first, try last.flatMap { sequence throws(StoreError) in try log.append(holding: sequence) })
@@ -172,7 +172,7 @@ package final class PointResolver {
   }
 
   private func find(id: String) throws -> ResolvedPoint {
-    if let place = try failing({ () throws(StoreError) -> AppendPlace? in
+    if let place = try failing({ () throws(StoreError) -> AppendPosition? in
       guard let first = try log.index.first(ofID: Array(id.utf8)) else { return nil }
       return try log.append(holding: first)
     }) {
@@ -245,7 +245,7 @@ package final class PointResolver {
     try resolve(.time(time), text: "").sequence
   }
 
-  private func sequence(of place: AppendPlace?) -> UInt64 {
+  private func sequence(of place: AppendPosition?) -> UInt64 {
     if place?.last == log.mark.sequence { dependsOnEnd = true }
     return place?.last ?? log.mark.logBegin - 1
   }

@@ -18,7 +18,7 @@ package struct SplitCommits {
   package static let mergedType = "git.merged"
 
   /// Ascending.
-  private(set) var parts: [AppendPlace] = []
+  private(set) var parts: [AppendPosition] = []
 
   package init() {}
 

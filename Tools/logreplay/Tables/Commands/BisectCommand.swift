@@ -209,7 +209,7 @@ package struct BisectCommand: BlockingCommand, PointCommand {
   }
 
   private func append(ordinal: UInt64, _ opened: OpenedStore) throws -> RecordedAppend {
-    let place: AppendPlace?
+    let place: AppendPosition?
     do throws(StoreError) { place = try opened.log.append(ordinal: ordinal) } catch {
       throw opened.failure(error)
     }
@@ -224,7 +224,7 @@ package struct BisectCommand: BlockingCommand, PointCommand {
     } catch { throw opened.failure(error) }
   }
 
-  private func place(of sequence: UInt64, _ opened: OpenedStore) throws -> AppendPlace {
+  private func place(of sequence: UInt64, _ opened: OpenedStore) throws -> AppendPosition {
     do throws(StoreError) {
       guard let place = try opened.log.append(holding: sequence) else { throw .closed }
       return place

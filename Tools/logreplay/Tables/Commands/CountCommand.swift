@@ -105,7 +105,7 @@ package struct CountCommand: BlockingCommand, PointCommand {
         opened.log, table, AxisRequest(by: fields, sum: sum, filter: filter),
         CalendarSteps(step) { zone.offset(at: $0) }, after: min(begin.sequence, end.sequence),
         through: end.sequence, since: since, until: until, now: times.now)
-      guard let found = try fold.goOn(nil) else { throw .closed }
+      guard let found = try fold.resume(nil) else { throw .closed }
       axis = found
     } catch {
       guard error == TimeAxisFold.tooManySteps else { throw opened.failure(error) }

@@ -188,7 +188,7 @@ struct StoreInfo {
 
   /// The appends that are dated later than the last one, which a clock that was ahead leaves. Nil where an index would
   /// have to be built of what cannot be read.
-  private static func later(than last: AppendPlace, in log: Log) -> LaterAppends? {
+  private static func later(than last: AppendPosition, in log: Log) -> LaterAppends? {
     var search = TimeSearch(log, notAfter: last.ownTime)
     return try? search.passed(before: last)
   }

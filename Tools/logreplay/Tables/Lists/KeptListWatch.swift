@@ -13,7 +13,7 @@ struct KeptListWatch {
   /// The end of the log before the definition was read: what changes it later is not shown.
   private let head: UInt64
   /// Whether the definition is in the log.
-  private var isThere = false
+  private var exists = false
 
   init(_ name: String, in opened: OpenedStore) {
     self.name = name
@@ -22,18 +22,18 @@ struct KeptListWatch {
   }
 
   /// Takes in the first state.
-  mutating func begin(with state: borrowing TableSet) { isThere = revision(in: state) != nil }
+  mutating func begin(with state: borrowing TableSet) { exists = revision(in: state) != nil }
 
   /// Throws if the definition changed after it was read. States are to be given in the order of the log.
   mutating func check(_ state: borrowing TableSet) throws(CommandFailure) {
     let revision = revision(in: state)
     guard state.sequence > head else {
       // Earlier definitions do not matter: the list is shown by the one at the head.
-      isThere = revision != nil
+      exists = revision != nil
       return
     }
     if let revision, revision > head { throw failure("changed at seq \(revision)") }
-    if revision == nil, isThere { throw failure("removed by seq \(state.sequence)") }
+    if revision == nil, exists { throw failure("removed by seq \(state.sequence)") }
   }
 
   private func revision(in state: borrowing TableSet) -> UInt64? {

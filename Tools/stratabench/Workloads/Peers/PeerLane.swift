@@ -156,7 +156,7 @@ struct PeerLane: AsyncParsableCommand {
       var numbers = FixedGenerator(seed: seed)
       var sum: UInt64 = 0
       for _ in 0..<reads {
-        sum &+= try Self.event(UInt64(before) + numbers.next() % UInt64(range) + 1, store.log)
+        sum &+= try Self.event(UInt64(before) + numbers.next() % UInt64(range) + 1, store)
       }
       return sum
     }
@@ -167,10 +167,9 @@ struct PeerLane: AsyncParsableCommand {
   }
 
   /// The sum of one event.
-  private static func event(_ sequence: UInt64, _ log: Log) throws -> UInt64 {
-    var sum: UInt64?
-    try log.block(holding: sequence)?.forEachEvent { event, _, number in
-      if number == sequence { sum = eventSum(event.payload) }
+  private static func event(_ sequence: UInt64, _ store: EventStore) throws -> UInt64 {
+    let sum = try store.withEventBlocking(at: sequence) { _, payload in
+      payload.withUnsafeBytes { eventSum($0) }
     }
     guard let sum else { throw StoreError.invalid(what: "event \(sequence) is not in the store") }
     return sum

@@ -11,7 +11,7 @@ struct SQLitePast: PastLibrary {
   /// The end of a version that is the newest one of its row.
   static let open = Int.max
   /// The rows at a point, given twice.
-  private static let isThere = "began <= ? AND ended > ?"
+  private static let exists = "began <= ? AND ended > ?"
   private static let order = "product, time DESC, id"
 
   private let database: DatabaseQueue
@@ -29,7 +29,7 @@ struct SQLitePast: PastLibrary {
   func ids(_ offsets: Range<Int>, at point: Int) async throws -> [Int] {
     try await numbers(
       """
-      SELECT id FROM version INDEXED BY versionInOrder WHERE \(Self.isThere)
+      SELECT id FROM version INDEXED BY versionInOrder WHERE \(Self.exists)
       ORDER BY \(Self.order) LIMIT ? OFFSET ?
       """, [point, point, offsets.count, offsets.lowerBound])
   }
@@ -39,7 +39,7 @@ struct SQLitePast: PastLibrary {
       try Self.rows(
         database,
         """
-        SELECT id, product, time, note, text FROM version INDEXED BY versionInOrder WHERE \(Self.isThere)
+        SELECT id, product, time, note, text FROM version INDEXED BY versionInOrder WHERE \(Self.exists)
         ORDER BY \(Self.order) LIMIT ?
         """, [point, point, count])
     }
@@ -48,7 +48,7 @@ struct SQLitePast: PastLibrary {
   func counts(at point: Int) async throws -> [Int] {
     try await numbers(
       """
-      SELECT count(*) FROM version INDEXED BY versionInOrder WHERE \(Self.isThere)
+      SELECT count(*) FROM version INDEXED BY versionInOrder WHERE \(Self.exists)
       GROUP BY product ORDER BY product
       """, [point, point])
   }
@@ -57,7 +57,7 @@ struct SQLitePast: PastLibrary {
     try await numbers(
       """
       SELECT count(*) FROM version v INDEXED BY versionInOrder,
-        (SELECT product, time, id FROM version WHERE id = ? AND \(Self.isThere)) item
+        (SELECT product, time, id FROM version WHERE id = ? AND \(Self.exists)) item
       WHERE v.began <= ? AND v.ended > ? AND v.product <= item.product
         AND (v.product < item.product OR v.time > item.time OR (v.time = item.time AND v.id < item.id))
       """, [id, point, point, point, point]
@@ -76,7 +76,7 @@ struct SQLitePast: PastLibrary {
     let ids = try await changes(from: start, to: end)
     return try await database.read { database in
       let statement = try database.cachedStatement(
-        sql: "SELECT id, product, time, note, text FROM version WHERE id = ? AND \(Self.isThere)")
+        sql: "SELECT id, product, time, note, text FROM version WHERE id = ? AND \(Self.exists)")
       func row(_ id: Int, _ point: Int) throws -> PastRow? {
         try Row.fetchOne(statement, arguments: [id, point, point]).map(Self.row)
       }
@@ -86,7 +86,7 @@ struct SQLitePast: PastLibrary {
 
   func firstIDsOfAnotherList(_ count: Int, at point: Int) async throws -> [Int] {
     try await numbers(
-      "SELECT id FROM version NOT INDEXED WHERE \(Self.isThere) ORDER BY note, id LIMIT ?",
+      "SELECT id FROM version NOT INDEXED WHERE \(Self.exists) ORDER BY note, id LIMIT ?",
       [point, point, count])
   }
 

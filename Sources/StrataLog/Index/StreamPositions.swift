@@ -59,7 +59,7 @@ private struct PlacesHead {
 }
 
 /// The events of one stream in one segment, or in a part of one.
-package struct StreamPlaces: Equatable, Sendable {
+package struct StreamPositions: Equatable, Sendable {
   /// Events of the stream before the segment.
   package var base: UInt64
   /// Sequences in the segment, ascending.
@@ -134,7 +134,7 @@ package struct StreamPlaces: Equatable, Sendable {
 
   /// Decodes a value, or returns nil if the bytes are not one.
   package init?(decoding bytes: [UInt8], firstSequence: UInt64, lastSequence: UInt64) {
-    let decoded = bytes.withUnsafeBytes { buffer -> StreamPlaces? in
+    let decoded = bytes.withUnsafeBytes { buffer -> StreamPositions? in
       guard let start = buffer.baseAddress else { return nil }
       var cursor = ByteCursor(start, count: buffer.count)
       guard let head = PlacesHead(&cursor),
@@ -143,7 +143,7 @@ package struct StreamPlaces: Equatable, Sendable {
           : Self.singles(&cursor, Int(head.extent.count), firstSequence...lastSequence),
         cursor.remaining == 0, UInt64(sequences.count) == head.extent.count
       else { return nil }
-      return StreamPlaces(base: head.extent.base, sequences: sequences)
+      return StreamPositions(base: head.extent.base, sequences: sequences)
     }
     guard let decoded else { return nil }
     self = decoded
