@@ -34,7 +34,8 @@ extension PatternParser {
       let second = try readMember(from: index)
       guard let low = first.only, let high = second.only, low <= high else {
         throw error(
-          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: member)
+          "this is no range", "write the lower end first, as in a-z, or \\- for a hyphen itself", from: member
+        )
       }
       ranges.append(low...high)
     }

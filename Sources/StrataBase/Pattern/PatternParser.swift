@@ -128,7 +128,9 @@ struct PatternParser {
         "what is repeated already is repeated", "write a group around it, as in (?:a*){2}", from: second)
     }
     let node = tree.add(.repetition(atom, least: least, most: most))
-    guard tree.sizes[node] <= Pattern.stateCountMax else { throw tooLarge(tree.sizes[node], from: quantifier) }
+    guard tree.sizes[node] <= Pattern.stateCountMax else {
+      throw tooLarge(tree.sizes[node], from: quantifier)
+    }
     try append(node, from: start)
   }
 
