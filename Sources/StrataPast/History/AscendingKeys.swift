@@ -62,7 +62,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
   // MARK: Reading
 
   /// Reads the next key.
-  mutating func append(_ cursor: inout ByteCursor) throws(StatePage.Damage) {
+  mutating func append(_ cursor: inout ByteCursor) throws(PageDamage) {
     let start = ends.count > 1 ? Int(ends[ends.count - 2]) : 0
     let last = UnsafeRawBufferPointer(rebasing: bytes.bytes[start...])
     guard let shared = cursor.varint(), shared <= UInt64(last.count), let rest = cursor.lengthPrefixed(),
@@ -80,7 +80,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
   /// Reads a key that follows another one, which it replaces.
   static func next(
     _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool, lengthMax: Int = Tree.keyLengthMax
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
       isFirst ? shared == 0 : key.withUnsafeBytes({ follows($0, shared: Int(shared), rest) }),
       Int(shared) + rest.count <= lengthMax
@@ -97,7 +97,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
     !rest.isEmpty && (shared == last.count || rest[0] > last[shared])
   }
 
-  private static var damage: StatePage.Damage { StatePage.Damage("the keys of a run do not ascend") }
+  private static var damage: PageDamage { PageDamage("the keys of a run do not ascend") }
 }
 
 /// Writes ascending keys, each without what it shares with the one before.

@@ -20,7 +20,7 @@ struct FrontCut {
   /// Nil if nothing is to go, or it does not pay yet. O(runs), and the first page of changes of each that is younger.
   ///
   /// - Parameter time: the own time of the last event.
-  init?(_ set: RunSet, time: Int64, _ bounds: HistoryBounds) throws(StatePage.Damage) {
+  init?(_ set: RunSet, time: Int64, _ bounds: HistoryBounds) throws(PageDamage) {
     guard bounds != HistoryBounds() else { return nil }
     let paid = Self.paid(set)
     guard !paid.isEmpty else { return nil }
@@ -50,7 +50,7 @@ struct FrontCut {
   /// at all later ones; 0 if there is none. The time at its begin says nothing: times may run back.
   private static func last(
     of paid: [Int], before time: Int64, in set: RunSet
-  ) throws(StatePage.Damage) -> Int {
+  ) throws(PageDamage) -> Int {
     for index in paid.reversed() {
       if let event = try RunChangesCursor(set.runs[index]).next(), event.time <= time { return index }
     }
@@ -106,8 +106,8 @@ extension RunSet {
   var firstSequence: UInt64? { runs.isEmpty ? nil : begin + 1 }
 
   /// Throws if the runs need others before them, which are not there.
-  func checkFront(of log: Log) throws(StatePage.Damage) {
+  func checkFront(of log: Log) throws(PageDamage) {
     guard let first = runs.first, !first.root.isBase, begin >= log.mark.logBegin else { return }
-    throw StatePage.Damage("the first run does not hold what lived at its begin")
+    throw PageDamage("the first run does not hold what lived at its begin")
   }
 }

@@ -45,7 +45,7 @@ final class HistoryBegin {
   var isOfSaved: Bool { saved != nil }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func resume(_ slice: TimeSlice) throws(StatePage.Damage) -> Made? {
+  func resume(_ slice: TimeSlice) throws(PageDamage) -> Made? {
     if let (fold, head, checkpoints) = saved {
       // What cannot be folded now is found by the fold of the historian.
       if let isDone = try? fold.run(through: last.end, slice) {

@@ -160,7 +160,7 @@ package struct HistoryDump {
       let reader = try RunReader(
         files(manifest.storeID), run.number, root: place, RunCache(PageCache(limit: 1 << 20)))
       try Self.lend(reader, body)
-    } catch let damage as StatePage.Damage {
+    } catch let damage as PageDamage {
       throw Problem(file: path(run.file), what: damage.what)
     }
   }

@@ -23,8 +23,8 @@ enum RunLoss: Error {
   var isRefusal: Bool { if case .refused = self { true } else { false } }
 
   /// The same for what reads from the run.
-  func damage(_ what: String) -> StatePage.Damage {
-    var damage = StatePage.Damage(what)
+  func damage(_ what: String) -> PageDamage {
+    var damage = PageDamage(what)
     if case .refused(let error) = self {
       damage.isWanted = true
       if error.isShortage { damage.refusal = error }

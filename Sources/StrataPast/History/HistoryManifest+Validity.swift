@@ -42,11 +42,11 @@ extension HistoryManifest {
 
 extension ManifestRun {
   /// Opens the run. Throws if it is not the one that is meant.
-  func open(_ files: HistoryFiles, _ cache: RunCache) throws(StatePage.Damage) -> RunReader {
+  func open(_ files: HistoryFiles, _ cache: RunCache) throws(PageDamage) -> RunReader {
     let reader = try RunReader(files, number, root: place, cache)
     guard reader.root.begin == begin, reader.root.end == end,
       reader.root.appends.addingSaturated(reader.root.counts.appends) == appends
-    else { throw StatePage.Damage("a run has other events than the manifest says") }
+    else { throw PageDamage("a run has other events than the manifest says") }
     return reader
   }
 }

@@ -209,7 +209,7 @@ final class HistoryReader: KeptHistory {
   /// by the same number.
   private func reader(
     of entry: ManifestRun, _ last: Known?
-  ) throws(StatePage.Damage) -> RunReader {
+  ) throws(PageDamage) -> RunReader {
     if let last, let runs = last.runs, let index = last.entries.firstIndex(of: entry),
       runs.runs[index].isStillAtItsPath
     {

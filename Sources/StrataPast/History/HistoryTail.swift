@@ -30,7 +30,7 @@ struct HistoryTail {
       to: output, historian.log.options.runLimits, makings, recording.withRowBefore)
     let file: any File
     do throws(StoreError) { file = try memory.open(name, .read) } catch { throw RunFailure(error) }
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let reader = try RunReader(
         inMemory: file, historian.files, number, root: written.place, historian.cache)
       self.init(reader, try RunSet(runs.runs + [reader], runs.erasures, head: runs.head))

@@ -91,11 +91,11 @@ package struct HistoryVerifier {
   }
 
   /// What is wrong with a run; nil if nothing is.
-  private func damage(of run: ManifestRun, _ files: HistoryFiles) -> StatePage.Damage? {
+  private func damage(of run: ManifestRun, _ files: HistoryFiles) -> PageDamage? {
     do {
       let reader = try run.open(files, RunCache(PageCache(limit: Self.cacheLength)))
       guard reader.length == run.length else {
-        return StatePage.Damage("a run has another length than the manifest says")
+        return PageDamage("a run has another length than the manifest says")
       }
       try HistoryDump.lend(reader) { _ in }
       _ = try reader.mayContain(0)
@@ -105,7 +105,7 @@ package struct HistoryVerifier {
       }
       return nil
     } catch {
-      return error as? StatePage.Damage ?? StatePage.Damage("\(error)")
+      return error as? PageDamage ?? PageDamage("\(error)")
     }
   }
 }

@@ -83,7 +83,7 @@ extension HistoryWork {
   func replace(_ range: Range<Int>, with entry: ManifestRun, _ historian: Historian) throws(RunFailure) {
     guard var manifest = known?.manifest else { return }
     manifest.runs.replaceSubrange(range, with: [entry])
-    try replace(with: manifest, range, through: entry.end, historian) { () throws(StatePage.Damage) in
+    try replace(with: manifest, range, through: entry.end, historian) { () throws(PageDamage) in
       [try entry.open(historian.files, historian.cache)]
     }
     if manifest.runs.count == 1 { historian.removeLowerVersions() }
@@ -96,7 +96,7 @@ extension HistoryWork {
   ///   - end: the last event that is in what is new in it.
   private func replace(
     with manifest: HistoryManifest, _ range: Range<Int>, through end: UInt64, _ historian: Historian,
-    opened: () throws(StatePage.Damage) -> [RunReader] = { [] }
+    opened: () throws(PageDamage) -> [RunReader] = { [] }
   ) throws(RunFailure) {
     try write(historian) { () throws(RunFailure) in
       try RunFailure.storing { () throws(StoreError) in
@@ -108,7 +108,7 @@ extension HistoryWork {
     guard let known else { return }
     self.known?.manifest = manifest
     let old = known.runs
-    let runs = try RunFailure.reading { () throws(StatePage.Damage) in
+    let runs = try RunFailure.reading { () throws(PageDamage) in
       var readers = old.runs
       readers.replaceSubrange(range, with: try opened())
       return try RunSet(readers, old.erasures, head: old.head)
@@ -128,7 +128,7 @@ extension HistoryWork {
       let output = try RunFailure.storing { () throws(StoreError) in
         try beginFile(historian, through: runs.runs[plan.runs.upperBound - 1].root.end)
       }
-      let begun = try RunFailure.reading { () throws(StatePage.Damage) in
+      let begun = try RunFailure.reading { () throws(PageDamage) in
         try RunMerge(
           runs, plan.runs, isNewBase: plan.isNewBase, historian.keyOwners, output,
           historian.log.options.runLimits)
@@ -187,7 +187,7 @@ extension HistoryWork.Known {
   /// The first run that stays, if those before it are older than what is kept, and whether it has what lived at its begin.
   func front(keeping bounds: HistoryBounds) throws(RunFailure) -> (first: Int, isBase: Bool)? {
     guard let last = manifest.runs.last else { return nil }
-    let cut = try RunFailure.reading { () throws(StatePage.Damage) in
+    let cut = try RunFailure.reading { () throws(PageDamage) in
       try FrontCut(runs, time: last.time, bounds)
     }
     return cut.map { ($0.first, runs.runs[$0.first].root.isBase) }

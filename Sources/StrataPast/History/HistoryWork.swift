@@ -129,7 +129,7 @@ final class HistoryWork: @unchecked Sendable {
     var runs = RunSet(noneOf: erasures, head: head)
     if !isDamaged, let found, found.isOf(manifest) {
       manifest.runs = try found.runs(validIn: log, erasures, isWhole: log.options.history.isWhole)
-      do throws(StatePage.Damage) {
+      do throws(PageDamage) {
         var readers: [RunReader] = []
         for run in manifest.runs { readers.append(try run.open(historian.files, historian.cache)) }
         let set = try RunSet(readers, erasures, head: head)
@@ -164,7 +164,7 @@ final class HistoryWork: @unchecked Sendable {
         ?? HistoryBegin(historian.log, historian.folding, known.runs, entry, historian.savedStates())
       self.begin = begin
       if isShort, !begin.isOfSaved { return nil }
-      made = try RunFailure.reading { () throws(StatePage.Damage) in try begin.resume(slice) }
+      made = try RunFailure.reading { () throws(PageDamage) in try begin.resume(slice) }
       guard let made else {
         try spill(historian) { (file, limit) throws(StoreError) in try begin.spill(to: file, over: limit) }
         return nil

@@ -35,10 +35,10 @@ struct KeyChunk {
   /// - Parameters:
   ///   - last: the chunk before it.
   ///   - span: the number of events of the run.
-  init(_ cursor: inout ByteCursor, after last: KeyChunk?, span: UInt64) throws(StatePage.Damage) {
+  init(_ cursor: inout ByteCursor, after last: KeyChunk?, span: UInt64) throws(PageDamage) {
     guard let first = cursor.varint(), first <= span, last.map({ $0.first < first }) ?? (first == 0),
       let place = RecordAddress(&cursor)
-    else { throw StatePage.Damage("the chunks of some keys do not ascend, or have no place") }
+    else { throw PageDamage("the chunks of some keys do not ascend, or have no place") }
     self.init(first: first, place: place)
   }
 

@@ -40,7 +40,7 @@ struct KeyCounter {
 
   /// How many keys are less, as in `KeyCount`. O(log n + keys of a page + changes of a chunk), and the pages of a part of
   /// the directory that was not read before.
-  mutating func count(below key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> Int64 {
+  mutating func count(below key: UnsafeRawBufferPointer) throws(PageDamage) -> Int64 {
     guard let index = partIndex(of: key) else { return 0 }
     if keys.directory.order(index, key) == 0 { return count(beforePart: index) }
     let part = try goToPage(of: key, inPart: index)
@@ -53,7 +53,7 @@ struct KeyCounter {
   }
 
   /// The same, and whether the key is there.
-  mutating func find(_ key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> KeyCount {
+  mutating func find(_ key: UnsafeRawBufferPointer) throws(PageDamage) -> KeyCount {
     guard let index = partIndex(of: key) else { return KeyCount() }
     return try found(key, in: goToPage(of: key, inPart: index), index)
   }
@@ -76,7 +76,7 @@ struct KeyCounter {
   /// Makes the page of a key the last one. Returns the part that has it.
   private mutating func goToPage(
     of key: UnsafeRawBufferPointer, inPart index: Int
-  ) throws(StatePage.Damage) -> KeyDirectoryPart {
+  ) throws(PageDamage) -> KeyDirectoryPart {
     let known = part?.index == index ? part?.part : nil
     let found = if let known { known } else { try keys.part(index) }
     if known == nil { (part, lastPage) = ((index, found), found.pages.lowerBound) }
@@ -87,7 +87,7 @@ struct KeyCounter {
 
   private mutating func found(
     _ key: UnsafeRawBufferPointer, in part: KeyDirectoryPart, _ index: Int
-  ) throws(StatePage.Damage) -> KeyCount {
+  ) throws(PageDamage) -> KeyCount {
     let page = try page(at: lastPage, in: part)
     let (place, isFound) = try page.place(of: key)
     guard let counts else {
@@ -103,7 +103,7 @@ struct KeyCounter {
 
   private mutating func page(
     at index: Int, in part: KeyDirectoryPart
-  ) throws(StatePage.Damage) -> KeyPage {
+  ) throws(PageDamage) -> KeyPage {
     if let page, page.index == index { return page.keys }
     let read = try KeyPage(keys, at: index, in: part, sweep)
     page = (index, read)
@@ -112,7 +112,7 @@ struct KeyCounter {
 
   private mutating func lives(
     of number: Int, in part: KeyDirectoryPart, _ counts: KeyCounts
-  ) throws(StatePage.Damage) -> KeyLives {
+  ) throws(PageDamage) -> KeyLives {
     if let group, group.number == number { return group.lives }
     let lives = try keys.lives(of: number, in: part, at: sequence, counted: counts)
     group = (number, lives)
@@ -124,10 +124,10 @@ extension KeySet {
   /// Which keys of a group are there after an event, if they are as many as were counted after it.
   func lives(
     of group: Int, in part: KeyDirectoryPart, at sequence: UInt64, counted: KeyCounts
-  ) throws(StatePage.Damage) -> KeyLives {
+  ) throws(PageDamage) -> KeyLives {
     let lives = try lives(of: group, in: part, at: sequence)
     guard lives.count(below: part.keyCount(of: group)) == counted.count(of: group) else {
-      throw StatePage.Damage("a group of keys has others than are counted")
+      throw PageDamage("a group of keys has others than are counted")
     }
     return lives
   }

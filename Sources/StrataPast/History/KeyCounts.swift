@@ -43,10 +43,10 @@ final class TallyChunk: Sendable {
 
   init(
     _ record: RunRecord, units: UInt64, from first: UInt64, through end: UInt64
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     var cursor = record.cursor
     guard units <= UInt64(cursor.remaining), units <= UInt64(UInt32.max >> 1) else {
-      throw StatePage.Damage("a tally of keys is cut short")
+      throw PageDamage("a tally of keys is cut short")
     }
     var counts = [Int64](repeating: 0, count: Int(units) + 1)
     let isWhole = counts.withUnsafeMutableBufferPointer { counts in
@@ -56,7 +56,7 @@ final class TallyChunk: Sendable {
       }
       return true
     }
-    guard isWhole else { throw StatePage.Damage("a tally of keys is cut short") }
+    guard isWhole else { throw PageDamage("a tally of keys is cut short") }
     total = counts.reduce(0, &+)
     changesBegin = record.bytes.count - cursor.remaining
     (self.counts, self.record, self.first, self.end) = (counts, record, first, end)
@@ -65,20 +65,20 @@ final class TallyChunk: Sendable {
   var byteCount: Int { counts.count * MemoryLayout<Int64>.stride + record.bytes.count }
 
   /// O(units + changes before the event).
-  func counts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
+  func counts(at sequence: UInt64) throws(PageDamage) -> KeyCounts {
     var counts = counts
     let isWhole = counts.withUnsafeMutableBufferPointer { counts in
       forEachChange(through: sequence) { counts[$0 + 1] &+= $1 }
     }
-    guard isWhole else { throw StatePage.Damage("a tally of keys has a broken change") }
+    guard isWhole else { throw PageDamage("a tally of keys has a broken change") }
     return KeyCounts(sequence, summing: counts)
   }
 
   /// What all units count together. O(changes before the event).
-  func total(at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+  func total(at sequence: UInt64) throws(PageDamage) -> Int64 {
     var total = total
     guard forEachChange(through: sequence, { total &+= $1 }) else {
-      throw StatePage.Damage("a tally of keys has a broken change")
+      throw PageDamage("a tally of keys has a broken change")
     }
     return total
   }
@@ -119,9 +119,9 @@ final class TallyIndex: Sendable {
   fileprivate let marks: [Mark]
   fileprivate let span: UInt64
 
-  init(_ record: RunRecord, span: UInt64) throws(StatePage.Damage) {
+  init(_ record: RunRecord, span: UInt64) throws(PageDamage) {
     var cursor = record.cursor
-    guard let units = cursor.varint() else { throw StatePage.Damage("a tally of keys is broken") }
+    guard let units = cursor.varint() else { throw PageDamage("a tally of keys is broken") }
     var (marks, last, count) = ([Mark](), KeyChunk?.none, 0)
     while cursor.remaining > 0 {
       let chunk = try KeyChunk(&cursor, after: last, span: span)
@@ -130,14 +130,14 @@ final class TallyIndex: Sendable {
       last = chunk
       count += 1
     }
-    guard !marks.isEmpty else { throw StatePage.Damage("a tally of keys is empty") }
+    guard !marks.isEmpty else { throw PageDamage("a tally of keys is empty") }
     (self.units, self.record, self.marks, self.span) = (units, record, marks, span)
   }
 
   var byteCount: Int { marks.count * MemoryLayout<Mark>.stride + record.bytes.count }
 
   /// The last chunk that begins at a distance from the run's begin or before it. O(log chunks).
-  func chunk(at distance: UInt64) throws(StatePage.Damage) -> KeyChunk {
+  func chunk(at distance: UInt64) throws(PageDamage) -> KeyChunk {
     var (low, high) = (0, marks.count)
     while high - low > 1 {
       let middle = (low + high) / 2
@@ -156,7 +156,7 @@ final class TallyIndex: Sendable {
 
 extension TallyIndex {
   /// The chunk after another one; nil after the last. O(log chunks).
-  func chunk(after chunk: KeyChunk) throws(StatePage.Damage) -> KeyChunk? {
+  func chunk(after chunk: KeyChunk) throws(PageDamage) -> KeyChunk? {
     let place = marks.lastIndex { $0.chunk.first <= chunk.first } ?? 0
     var cursor = record.cursor(at: marks[place].next)
     var last = marks[place].chunk
@@ -171,10 +171,10 @@ extension TallyIndex {
 extension RunReader {
   /// The counts of all units of a tally after an event, or at the run's end if that is before it. O(units), or O(1) if they
   /// were read lately.
-  func counts(_ tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts {
+  func counts(_ tally: RecordAddress, at sequence: UInt64) throws(PageDamage) -> KeyCounts {
     let sequence = min(sequence, root.end)
     return try made(of: tally, part: Part.counts &+ sequence, byteCount: \KeyCounts.byteCount) {
-      () throws(StatePage.Damage) in try chunk(of: tally, at: sequence).counts(at: sequence)
+      () throws(PageDamage) in try chunk(of: tally, at: sequence).counts(at: sequence)
     }
   }
 
@@ -188,23 +188,23 @@ extension RunReader {
 
   /// What all units of a tally count together after an event, or at the run's end if that is before it. O(changes of a
   /// chunk), and O(units) for a chunk that was not read lately.
-  func total(_ tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+  func total(_ tally: RecordAddress, at sequence: UInt64) throws(PageDamage) -> Int64 {
     let sequence = min(sequence, root.end)
     return try chunk(of: tally, at: sequence).total(at: sequence)
   }
 
-  private func chunk(of tally: RecordAddress, at sequence: UInt64) throws(StatePage.Damage) -> TallyChunk {
+  private func chunk(of tally: RecordAddress, at sequence: UInt64) throws(PageDamage) -> TallyChunk {
     let index = try index(of: tally)
     let found = try index.chunk(at: sequence - root.begin)
     return try made(of: found.place, part: Part.chunk, byteCount: \TallyChunk.byteCount) {
-      () throws(StatePage.Damage) in
+      () throws(PageDamage) in
       try TallyChunk(
         unkept(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
     }
   }
 
   /// Reads every chunk of a tally, and every change in it. None of it is kept in memory.
-  func check(_ tally: RecordAddress) throws(StatePage.Damage) {
+  func check(_ tally: RecordAddress) throws(PageDamage) {
     let index = try TallyIndex(unkept(at: tally), span: root.end - root.begin)
     var distance: UInt64? = 0
     while let first = distance {
@@ -217,9 +217,9 @@ extension RunReader {
   }
 
   /// O(chunks) the first time.
-  private func index(of tally: RecordAddress) throws(StatePage.Damage) -> TallyIndex {
+  private func index(of tally: RecordAddress) throws(PageDamage) -> TallyIndex {
     try made(of: tally, part: Part.index, byteCount: \TallyIndex.byteCount) {
-      () throws(StatePage.Damage) in try TallyIndex(unkept(at: tally), span: root.end - root.begin)
+      () throws(PageDamage) in try TallyIndex(unkept(at: tally), span: root.end - root.begin)
     }
   }
 }

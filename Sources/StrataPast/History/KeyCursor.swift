@@ -43,7 +43,7 @@ struct KeyCursor {
   }
 
   /// Goes to the next key. False at the end.
-  mutating func next() throws(StatePage.Damage) -> Bool {
+  mutating func next() throws(PageDamage) -> Bool {
     let isFirst = cursor.remaining == 0
     if isFirst {
       guard nextPage < set.directory.pageCount else { return false }
@@ -59,20 +59,20 @@ struct KeyCursor {
     }
     try AscendingKeys.next(&cursor, &key, isFirst: isFirst)
     guard !isFirst || part?.begins(nextPage - 1, with: key) == true else {
-      throw StatePage.Damage("a page begins with another key than its run says")
+      throw PageDamage("a page begins with another key than its run says")
     }
     guard let section = cursor.varint(), let id = cursor.varint(), section <= UInt64(UInt16.max),
       id <= UInt64(UInt16.max), Int(section) + Int(id) <= key.count
-    else { throw StatePage.Damage("a key of a run is broken") }
+    else { throw PageDamage("a key of a run is broken") }
     (sectionLength, idLength) = (Int(section), Int(id))
     guard (numbersLeft.count == 1) == isAtEndOfPage, let number = numbersLeft.popFirst() else {
-      throw StatePage.Damage("a page has other keys than its run counts")
+      throw PageDamage("a page has other keys than its run counts")
     }
     self.number = number
     return true
   }
 
-  private mutating func part(ofPage page: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+  private mutating func part(ofPage page: Int) throws(PageDamage) -> KeyDirectoryPart {
     if let part, part.pages.contains(page) { return part }
     let next = try set.part(set.directory.part(ofPage: page), keeps: false)
     part = next
@@ -98,7 +98,7 @@ struct KeyRecordCursor: AscendingSource {
   var isAtEndOfPage: Bool { keys.isAtEndOfPage }
 
   /// Goes to the next key. False at the end.
-  mutating func next() throws(StatePage.Damage) -> Bool {
+  mutating func next() throws(PageDamage) -> Bool {
     guard try keys.next() else { return false }
     if keys.group != group, let part = keys.part {
       (group, moments) = (keys.group, try set.moments(of: keys.group, in: part))
@@ -106,7 +106,7 @@ struct KeyRecordCursor: AscendingSource {
     let isOdd = moments.moments(of: keys.number).count % 2 == 1
     guard moments.begin[keys.number] == keys.isAliveAtBegin,
       isOdd == (keys.isAliveAtBegin != keys.isAliveAtEnd)
-    else { throw StatePage.Damage("a page and a group of keys say different things of a key") }
+    else { throw PageDamage("a page and a group of keys say different things of a key") }
     return true
   }
 

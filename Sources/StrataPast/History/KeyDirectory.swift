@@ -36,9 +36,9 @@ final class KeyDirectory: Sendable {
   static let empty = KeyDirectory(AscendingKeys(), [])
 
   /// - Parameter keyCount: the number of keys in all pages.
-  convenience init(decoding record: RunRecord, keys keyCount: UInt64) throws(StatePage.Damage) {
+  convenience init(decoding record: RunRecord, keys keyCount: UInt64) throws(PageDamage) {
     // Counts are less than the keys, which fit.
-    guard keyCount <= UInt64(Int32.max) else { throw StatePage.Damage("a run has more keys than it can") }
+    guard keyCount <= UInt64(Int32.max) else { throw PageDamage("a run has more keys than it can") }
     var cursor = record.cursor
     var firsts = AscendingKeys()
     var (heads, keysLeft) = ([Head](), keyCount)
@@ -47,7 +47,7 @@ final class KeyDirectory: Sendable {
       guard let place = RecordAddress(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
         let keys = cursor.varint(), let count = cursor.varint().map(ZigZag.decode), groups > 0,
         groups <= pages, pages <= keys, keys <= keysLeft, count.magnitude <= keys
-      else { throw StatePage.Damage("a part of a directory of keys has no place, or cannot be") }
+      else { throw PageDamage("a part of a directory of keys has no place, or cannot be") }
       let (page, group) = (heads.last?.pages.upperBound ?? 0, heads.last?.groups.upperBound ?? 0)
       heads.append(
         Head(
@@ -56,7 +56,7 @@ final class KeyDirectory: Sendable {
           countBefore: heads.last.map { $0.countBefore + $0.count } ?? 0))
       keysLeft -= keys
     }
-    guard keysLeft == 0 else { throw StatePage.Damage("the pages of a run have other keys than it counts") }
+    guard keysLeft == 0 else { throw PageDamage("the pages of a run have other keys than it counts") }
     self.init(firsts, heads)
   }
 
@@ -148,20 +148,20 @@ extension KeySet {
   /// A part of the directory. O(pages of the part) if it was not read before.
   ///
   /// - Parameter keeps: whether it stays in memory. A walk through all parts needs none of them again.
-  func part(_ index: Int, keeps: Bool = true) throws(StatePage.Damage) -> KeyDirectoryPart {
+  func part(_ index: Int, keeps: Bool = true) throws(PageDamage) -> KeyDirectoryPart {
     if let known = directory.known(index) { return known }
     let head = directory.head(of: index)
     let part = try KeyDirectoryPart(
       decoding: reader.unkept(at: head.place), head, span: reader.root.end - reader.root.begin)
     guard directory.fits(part, index) else {
-      throw StatePage.Damage("a part of a directory has other keys than it is said to have")
+      throw PageDamage("a part of a directory has other keys than it is said to have")
     }
     return keeps ? directory.keep(part, index) : part
   }
 
   /// The first page that begins at or after a key. O(log pages), and a part is read unless one begins with the key, or none
   /// before it.
-  func firstPage(from key: [UInt8]) throws(StatePage.Damage) -> Int {
+  func firstPage(from key: [UInt8]) throws(PageDamage) -> Int {
     let next = directory.firstPart(from: key)
     guard next > 0, next == directory.partCount || directory.order(next, key) != 0 else {
       return next < directory.partCount ? directory.page(ofPart: next) : 0
@@ -170,7 +170,7 @@ extension KeySet {
   }
 
   /// The key with which a page begins. A part is read unless the page is the first of one.
-  func first(_ page: Int) throws(StatePage.Damage) -> [UInt8] {
+  func first(_ page: Int) throws(PageDamage) -> [UInt8] {
     let index = directory.part(ofPage: page)
     guard directory.page(ofPart: index) < page else { return directory.first(index) }
     return try part(index).first(page)

@@ -37,7 +37,7 @@ final class KeyDirectoryPart: Sendable {
   ///   - span: the number of events of the run.
   init(
     decoding record: RunRecord, _ head: KeyDirectory.Head, span: UInt64
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     var cursor = record.cursor
     var (pages, groupEnds, chunks): ([Page], [GroupEnd], [KeyChunk]) = ([], [], [])
     var firsts = AscendingKeys()
@@ -49,7 +49,7 @@ final class KeyDirectoryPart: Sendable {
       guard let place = RecordAddress(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
         flags >> 1 <= UInt64(KeyBits.countMax - number), let own = cursor.varint().map(ZigZag.decode),
         own.magnitude <= flags >> 1, flags >> 1 <= keysLeft
-      else { throw StatePage.Damage("a page of keys has no place, or is of no group") }
+      else { throw PageDamage("a page of keys has no place, or is of no group") }
       pages.append(
         Page(
           place: place, group: head.groups.lowerBound &+ UInt32(truncatingIfNeeded: groupEnds.count),
@@ -68,7 +68,7 @@ final class KeyDirectoryPart: Sendable {
     }
     guard number == 0, keysLeft == 0, pages.count == head.pages.count,
       groupEnds.count == head.groups.count, count == head.count
-    else { throw StatePage.Damage("the pages of a run have other keys than it counts") }
+    else { throw PageDamage("the pages of a run have other keys than it counts") }
     self.pages = Int(head.pages.lowerBound)..<Int(head.pages.upperBound)
     groups = Int(head.groups.lowerBound)..<Int(head.groups.upperBound)
     self.firsts = firsts
@@ -77,10 +77,10 @@ final class KeyDirectoryPart: Sendable {
 
   private static func chunks(
     _ cursor: inout ByteCursor, to chunks: inout [KeyChunk], _ span: UInt64
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     var last: KeyChunk?
     var left = cursor.varint() ?? 0
-    guard left > 0 else { throw StatePage.Damage("a group of keys has no chunk") }
+    guard left > 0 else { throw PageDamage("a group of keys has no chunk") }
     while left > 0 {
       let chunk = try KeyChunk(&cursor, after: last, span: span)
       chunks.append(chunk)

@@ -84,14 +84,14 @@ struct PageLives {
   /// Reads the head of a page.
   init(
     _ cursor: inout ByteCursor, _ part: KeyDirectoryPart, page: Int, isBase: Bool
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let count = part.numbers(of: page).count
     guard let begin = KeyBits(&cursor, count), let end = KeyBits(&cursor, count) else {
-      throw StatePage.Damage("a page of keys does not say which were there")
+      throw PageDamage("a page of keys does not say which were there")
     }
     (self.begin, self.end) = (begin, end)
     guard atEnd(isBase: isBase).count(below: count) == part.countAtEnd(of: page..<page + 1) else {
-      throw StatePage.Damage("a page has other keys at its end than its run counts")
+      throw PageDamage("a page has other keys at its end than its run counts")
     }
   }
 
@@ -195,24 +195,24 @@ private struct OpenChunk {
   /// The keys that were there before the chunk's first event.
   let begin: KeyBits
 
-  init(_ set: KeySet, _ chunk: KeyChunk, _ keyCount: Int) throws(StatePage.Damage) {
+  init(_ set: KeySet, _ chunk: KeyChunk, _ keyCount: Int) throws(PageDamage) {
     record = try set.reader.record(at: chunk.place)
     cursor = record.cursor
     (self.keyCount, end) = (keyCount, set.reader.root.end)
     last = set.reader.root.begin + chunk.first
     guard let bits = KeyBits(&cursor, keyCount) else {
-      throw StatePage.Damage("a group of keys is cut short")
+      throw PageDamage("a group of keys is cut short")
     }
     begin = bits
   }
 
   /// The next change; nil after the last one.
   @inline(__always)
-  mutating func next() throws(StatePage.Damage) -> (key: UInt8, moment: UInt64)? {
+  mutating func next() throws(PageDamage) -> (key: UInt8, moment: UInt64)? {
     guard cursor.remaining > 0 else { return nil }
     guard let distance = cursor.mediumVarint(), distance <= end - last,
       let key = cursor.integer(UInt8.self), Int(key) < keyCount
-    else { throw StatePage.Damage("the moments of a group of keys are broken") }
+    else { throw PageDamage("the moments of a group of keys are broken") }
     last += distance
     return (key, last)
   }
@@ -224,7 +224,7 @@ extension KeySet {
   /// - Parameter part: of the directory, with the group.
   func lives(
     of group: Int, in part: KeyDirectoryPart, at sequence: UInt64
-  ) throws(StatePage.Damage) -> KeyLives {
+  ) throws(PageDamage) -> KeyLives {
     let (chunks, keyCount, root) = (part.chunks(of: group), part.keyCount(of: group), reader.root)
     let index = chunks.lastIndex { root.begin + $0.first <= sequence } ?? chunks.startIndex
     var chunk = try OpenChunk(self, chunks[index], keyCount)
@@ -240,7 +240,7 @@ extension KeySet {
   }
 
   /// When the keys of a group were there. O(changes of the group).
-  func moments(of group: Int, in part: KeyDirectoryPart) throws(StatePage.Damage) -> KeyMoments {
+  func moments(of group: Int, in part: KeyDirectoryPart) throws(PageDamage) -> KeyMoments {
     let keyCount = part.keyCount(of: group)
     var changes: [(key: UInt8, moment: UInt64)] = []
     var (begin, now): (KeyBits?, KeyBits) = (nil, KeyBits())
@@ -249,7 +249,7 @@ extension KeySet {
     for known in part.chunks(of: group) {
       var chunk = try OpenChunk(self, known, keyCount)
       guard begin == nil || chunk.begin == now else {
-        throw StatePage.Damage("a group of keys goes on with others than there were")
+        throw PageDamage("a group of keys goes on with others than there were")
       }
       begin = begin ?? chunk.begin
       now = chunk.begin
@@ -257,23 +257,23 @@ extension KeySet {
       // One that follows another chunk begins with its first change, after all of that one.
       var isBegun = known.first == 0
       guard isBegun || changes.last?.moment ?? 0 < first else {
-        throw StatePage.Damage("the chunks of a group of keys overlap")
+        throw PageDamage("the chunks of a group of keys overlap")
       }
       while let change = try chunk.next() {
         guard last[Int(change.key)] < change.moment, isBegun || change.moment == first else {
-          throw StatePage.Damage("the changes of a group of keys do not ascend")
+          throw PageDamage("the changes of a group of keys do not ascend")
         }
         isBegun = true
         last[Int(change.key)] = change.moment
         now.toggle(Int(change.key))
         changes.append(change)
       }
-      guard isBegun else { throw StatePage.Damage("a chunk of a group of keys has no change") }
+      guard isBegun else { throw PageDamage("a chunk of a group of keys has no change") }
     }
     let moments = KeyMoments(begin ?? KeyBits(), keyCount, changes)
     for key in 0..<keyCount where moments.moments(of: key).isEmpty {
       guard reader.root.isBase, moments.begin[key] else {
-        throw StatePage.Damage("a key of a run was never there")
+        throw PageDamage("a key of a run was never there")
       }
     }
     return moments

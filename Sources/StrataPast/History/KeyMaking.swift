@@ -170,7 +170,7 @@ final class KeyMaking {
           continue
         }
       } catch { throw RunFailure(error) }
-      guard try RunFailure.reading({ () throws(StatePage.Damage) in try wasThere(kind, limits) }) else {
+      guard try RunFailure.reading({ () throws(PageDamage) in try wasThere(kind, limits) }) else {
         throw .otherKeys(owner)
       }
       do throws(StoreError) { try writer?.add(record) } catch { throw RunFailure(error) }
@@ -192,7 +192,7 @@ final class KeyMaking {
   }
 
   /// Whether the key was there at the begin, if the run says so.
-  private func wasThere(_ kind: KeyOwner.Kind, _ limits: RunLimits) throws(StatePage.Damage) -> Bool {
+  private func wasThere(_ kind: KeyOwner.Kind, _ limits: RunLimits) throws(PageDamage) -> Bool {
     guard record.isAlive, let runsBefore else { return true }
     if let keysBefore { return try keysBefore.has(record.key) }
     let known = try KeysBefore(runsBefore, kind, of: owner, limits)

@@ -38,7 +38,7 @@ final class KeyMerge {
     for _ in 0..<count {
       guard let kind = kinds.first else { return keys }
       if writer == nil {
-        try RunFailure.reading { () throws(StatePage.Damage) in try begin(kind) }
+        try RunFailure.reading { () throws(PageDamage) in try begin(kind) }
       }
       let exists = try next()
       do throws(StoreError) {
@@ -53,11 +53,11 @@ final class KeyMerge {
     return nil
   }
 
-  private func begin(_ kind: KeyOwner.Kind) throws(StatePage.Damage) {
+  private func begin(_ kind: KeyOwner.Kind) throws(PageDamage) {
     var cursors: [KeyRecordCursor] = []
     for run in below + merged {
       guard let set = try run.keySet(kind, of: owner) else {
-        throw StatePage.Damage("a run lacks the keys that it is merged for")
+        throw PageDamage("a run lacks the keys that it is merged for")
       }
       cursors.append(KeyRecordCursor(set))
     }
@@ -67,7 +67,7 @@ final class KeyMerge {
 
   /// Goes to the next key, with what all runs together say of it. False at the end.
   private func next() throws(RunFailure) -> Bool {
-    let exists = try RunFailure.reading { () throws(StatePage.Damage) in try heads?.next() ?? false }
+    let exists = try RunFailure.reading { () throws(PageDamage) in try heads?.next() ?? false }
     guard exists, let heads else { return false }
     heads.first.begin(&record)
     /// Whether the key is there at the end of the last run that has it.
@@ -77,7 +77,7 @@ final class KeyMerge {
       // A key that is there before all that say something of it is a first base's own, or one of runs that are not read.
       guard last.map({ $0 == isAliveAtBegin }) ?? (!isAliveAtBegin || !isBase || index == 0) else {
         guard owner.number == KeyOwner.rows.number else { throw .otherKeys(owner) }
-        throw RunFailure(StatePage.Damage("a key is there in one run and not in the next"))
+        throw RunFailure(PageDamage("a key is there in one run and not in the next"))
       }
       let known = record.moments.count
       heads.sources[index].addMoments(to: &record)

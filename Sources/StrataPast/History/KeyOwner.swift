@@ -128,17 +128,17 @@ extension OwnerKeys {
     }
   }
 
-  static func all(decoding record: RunRecord) throws(StatePage.Damage) -> [OwnerKeys] {
+  static func all(decoding record: RunRecord) throws(PageDamage) -> [OwnerKeys] {
     var cursor = record.cursor
     var owners: [OwnerKeys] = []
     while cursor.remaining > 0 {
       guard let owner = cursor.integer(UInt64.self), let count = cursor.varint(), count <= 5,
         !owners.contains(where: { $0.owner == owner })
-      else { throw StatePage.Damage("the keys of a run are broken") }
+      else { throw PageDamage("the keys of a run are broken") }
       var keys = OwnerKeys(owner: owner)
       for _ in 0..<count {
         guard let set = KeySetRoot(&cursor), !keys.sets.contains(where: { $0.kind == set.kind }) else {
-          throw StatePage.Damage("the keys of a run are broken")
+          throw PageDamage("the keys of a run are broken")
         }
         keys.sets.append(set)
       }

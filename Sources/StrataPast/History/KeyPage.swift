@@ -18,7 +18,7 @@ struct KeyPage {
   /// - Parameter part: of the directory, with the page.
   init(
     _ keys: KeySet, at index: Int, in part: KeyDirectoryPart, _ sweep: RunSweep?
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let place = part.place(of: index)
     if let sweep { page = try sweep.record(at: place) } else { page = try keys.reader.record(at: place) }
     (self.part, self.index) = (part, index)
@@ -30,7 +30,7 @@ struct KeyPage {
 
   /// The index of the first key that is not less than another one, or of the end, and whether it is that key. O(keys of
   /// the page before the key).
-  func place(of key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> (place: Int, isFound: Bool) {
+  func place(of key: UnsafeRawBufferPointer) throws(PageDamage) -> (place: Int, isFound: Bool) {
     let key = ByteRun(key)
     var cursor = keys
     let count = part.numbers(of: index).count
@@ -40,15 +40,15 @@ struct KeyPage {
       guard let shared = cursor.varint(), shared <= UInt64(length), let rest = cursor.lengthPrefixed(),
         place > 0 || part.withFirst(index, { rest.hasSameBytes(as: $0) }),
         let section = cursor.varint(), let id = cursor.varint()
-      else { throw StatePage.Damage("a key of a run is broken") }
+      else { throw PageDamage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count
       guard section <= UInt64(length), id <= UInt64(length), length <= Tree.keyLengthMax else {
-        throw StatePage.Damage("a key of a run is broken")
+        throw PageDamage("a key of a run is broken")
       }
       let order = Self.order(Int(truncatingIfNeeded: shared), ByteRun(rest), key, &matched)
       if order >= 0 { return (place, order == 0) }
     }
-    guard cursor.remaining == 0 else { throw StatePage.Damage("a page has other keys than its run counts") }
+    guard cursor.remaining == 0 else { throw PageDamage("a page has other keys than its run counts") }
     return (count, false)
   }
 

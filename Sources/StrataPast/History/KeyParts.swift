@@ -67,7 +67,7 @@ final class KeyParts {
     let target = UnsafeMutableRawBufferPointer(start: stored.base, count: Int(place.length))
     guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
     let known = PageAddress(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let raw = try StatePage.raw(stored.bytes, of: known)
       return RunRecord(taking: raw.bytes, count: raw.count, isInner: false)
     } catch { throw Self.lost }

@@ -13,35 +13,35 @@ struct KeySet: Sendable {
 
   /// The counts of all groups after an event; in a delta, by how much they differ from those at the run's begin. Nil for
   /// no key.
-  func groupCounts(at sequence: UInt64) throws(StatePage.Damage) -> KeyCounts? {
+  func groupCounts(at sequence: UInt64) throws(PageDamage) -> KeyCounts? {
     guard let places = root.places else { return nil }
     let counts = try reader.counts(places.tally, at: sequence)
     guard counts.unitCount == directory.groupCount else {
-      throw StatePage.Damage("a tally of keys has other groups than there are")
+      throw PageDamage("a tally of keys has other groups than there are")
     }
     return counts
   }
 
   /// How many keys there are after an event; in a delta, by how much that differs from the run's begin. Without the counts
   /// of its groups.
-  func total(at sequence: UInt64) throws(StatePage.Damage) -> Int64 {
+  func total(at sequence: UInt64) throws(PageDamage) -> Int64 {
     guard let places = root.places, sequence < reader.root.end else { return directory.count }
     return try reader.total(places.tally, at: sequence)
   }
 
   /// The sections with the same counts.
-  func sectionCounts(at sequence: UInt64) throws(StatePage.Damage) -> SectionCounts {
+  func sectionCounts(at sequence: UInt64) throws(PageDamage) -> SectionCounts {
     guard let places = root.sections else { return SectionCounts() }
     let atEnd = try reader.sections(of: places.pages, keys: root.count)
     guard sequence < reader.root.end else {
       guard atEnd.total == directory.count else {
-        throw StatePage.Damage("the sections of a run have other keys than its pages")
+        throw PageDamage("the sections of a run have other keys than its pages")
       }
       return atEnd
     }
     let counts = try reader.counts(places.tally, at: sequence)
     guard counts.unitCount == atEnd.sections.count else {
-      throw StatePage.Damage("a tally of keys has other sections than there are")
+      throw PageDamage("a tally of keys has other sections than there are")
     }
     return SectionCounts(
       sections: atEnd.sections, counts: atEnd.sections.indices.map { counts.count(of: $0) })
@@ -60,14 +60,14 @@ struct SectionCounts {
   /// The sections of a run with the counts at its end.
   ///
   /// - Parameter keyCount: the number of keys that they have.
-  init(decoding record: RunRecord, keys keyCount: UInt64) throws(StatePage.Damage) {
+  init(decoding record: RunRecord, keys keyCount: UInt64) throws(PageDamage) {
     var cursor = record.cursor
     var section: [UInt8] = []
     while cursor.remaining > 0 {
       try AscendingKeys.next(&cursor, &section, isFirst: sections.isEmpty)
       guard let count = cursor.varint().map(ZigZag.decode), count.magnitude <= keyCount,
         sections.count < keyCount
-      else { throw StatePage.Damage("the sections of a run have other keys than there are") }
+      else { throw PageDamage("the sections of a run have other keys than there are") }
       sections.append(section)
       counts.append(count)
     }

@@ -18,7 +18,7 @@ final class KeysBefore {
   /// - Parameter runs: from a base on, or from the first one.
   init(
     _ runs: ArraySlice<RunReader>, _ kind: KeyOwner.Kind, of owner: KeyOwner, _ limits: RunLimits
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     for run in runs.reversed() {
       guard let keys = try run.keySet(kind, of: owner), !keys.isEmpty else { continue }
       // Pages that stayed in memory would take the place of those that reads use.
@@ -28,9 +28,9 @@ final class KeysBefore {
   }
 
   /// Whether a key is there. Keys are given in ascending order. O(runs · (log n + keys of a page)).
-  func has(_ key: [UInt8]) throws(StatePage.Damage) -> Bool {
+  func has(_ key: [UInt8]) throws(PageDamage) -> Bool {
     for index in counters.indices {
-      let found = try key.lendBytes { (key) throws(StatePage.Damage) in try counters[index].find(key) }
+      let found = try key.lendBytes { (key) throws(PageDamage) in try counters[index].find(key) }
       if let isAlive = found.isAlive { return isAlive }
     }
     return false

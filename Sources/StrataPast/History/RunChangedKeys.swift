@@ -17,7 +17,7 @@ final class RunChangedKeys {
     func order(_ other: Head) -> Int { cursor.order(other.cursor) }
 
     /// Goes to the next row. False at the end.
-    mutating func next() throws(StatePage.Damage) -> Bool {
+    mutating func next() throws(PageDamage) -> Bool {
       guard let numbers else { return try cursor.next() }
       guard nextIndex < numbers.count else { return false }
       let number = UInt64(numbers[nextIndex])
@@ -27,7 +27,7 @@ final class RunChangedKeys {
       while isNear, cursor.number < number { guard try cursor.next() else { break } }
       if isNear, cursor.number == number { return true }
       guard try cursor.seek(number: number) else {
-        throw StatePage.Damage("an event changed a row that its run does not have")
+        throw PageDamage("an event changed a row that its run does not have")
       }
       return true
     }
@@ -35,7 +35,7 @@ final class RunChangedKeys {
 
   private var heads: SortedMerge<Head>
 
-  init(_ set: RunSet, after first: UInt64, through last: UInt64) throws(StatePage.Damage) {
+  init(_ set: RunSet, after first: UInt64, through last: UInt64) throws(PageDamage) {
     var heads: [Head] = []
     for run in set.runs where run.root.begin < last && run.root.end > first {
       // A delta has no row that none of its events changed.
@@ -48,7 +48,7 @@ final class RunChangedKeys {
 
   private static func numbers(
     in run: RunReader, after first: UInt64, through last: UInt64
-  ) throws(StatePage.Damage) -> [UInt32] {
+  ) throws(PageDamage) -> [UInt32] {
     let cursor = RunChangesCursor(run)
     var numbers: [UInt32] = []
     if first > run.root.begin { try cursor.seek(first + 1) }
@@ -63,7 +63,7 @@ final class RunChangedKeys {
   }
 
   /// Goes to the next key. False at the end.
-  func next() throws(StatePage.Damage) -> Bool { try heads.next() }
+  func next() throws(PageDamage) -> Bool { try heads.next() }
 
   /// The key that `next` went to.
   var key: [UInt8] { heads.first.cursor.key }
@@ -76,7 +76,7 @@ final class RunChangedKeys {
 
 extension RunSet {
   /// The keys of the rows that events after one and up to another changed, ascending. O(changes).
-  func changedKeys(after first: UInt64, through last: UInt64) throws(StatePage.Damage) -> [[UInt8]] {
+  func changedKeys(after first: UInt64, through last: UInt64) throws(PageDamage) -> [[UInt8]] {
     let changed = try RunChangedKeys(self, after: first, through: last)
     var keys: [[UInt8]] = []
     while try changed.next() { keys.append(changed.key) }

@@ -24,44 +24,44 @@ final class RunChangesCursor {
   }
 
   /// Goes to before an event; `next` then returns that one.
-  func seek(_ sequence: UInt64) throws(StatePage.Damage) {
+  func seek(_ sequence: UInt64) throws(PageDamage) {
     let empty = UnsafeRawBufferPointer(start: nil, count: 0)
     guard let page = try pages.seek(.key(empty, sequence: sequence)) else { return }
     try begin(page)
     while nextSequence < sequence {
-      guard try next(keepsRows: false) != nil else { throw StatePage.Damage("a run lacks an event") }
+      guard try next(keepsRows: false) != nil else { throw PageDamage("a run lacks an event") }
     }
   }
 
   /// The next event; nil at the end of the run.
-  func next() throws(StatePage.Damage) -> RunEvent? { try next(keepsRows: true) }
+  func next() throws(PageDamage) -> RunEvent? { try next(keepsRows: true) }
 
   @inline(__always)
-  private func next(keepsRows: Bool) throws(StatePage.Damage) -> RunEvent? {
+  private func next(keepsRows: Bool) throws(PageDamage) -> RunEvent? {
     if cursor.remaining == 0 {
       guard let page = try pages.next() else {
         guard nextSequence == root.end &+ 1, counts == root.counts else {
-          throw StatePage.Damage("a run has other events than its root says")
+          throw PageDamage("a run has other events than its root says")
         }
         return nil
       }
       let (sequence, before) = (nextSequence, counts)
       try begin(page)
       guard nextSequence == sequence, counts == before else {
-        throw StatePage.Damage("the events of a run do not follow each other")
+        throw PageDamage("the events of a run do not follow each other")
       }
     }
     guard let flags = cursor.varint(), flags >> 3 <= UInt64(cursor.remaining), nextSequence <= root.end else {
-      throw StatePage.Damage("an event of a run is broken")
+      throw PageDamage("an event of a run is broken")
     }
     if flags & RunChangesWriter.timeFlag != 0 {
-      guard let distance = cursor.varint() else { throw StatePage.Damage("an event has no time") }
+      guard let distance = cursor.varint() else { throw PageDamage("an event has no time") }
       time = time &+ ZigZag.decode(distance)
     }
     rows.removeAll(keepingCapacity: true)
     for _ in 0..<flags >> 3 {
       guard let row = cursor.varint(), row < root.rowCount else {
-        throw StatePage.Damage("an event changed a row that its run does not have")
+        throw PageDamage("an event changed a row that its run does not have")
       }
       if keepsRows { rows.append(UInt32(row)) }
     }
@@ -76,13 +76,13 @@ final class RunChangesCursor {
     return event
   }
 
-  private func begin(_ page: RunRecord) throws(StatePage.Damage) {
+  private func begin(_ page: RunRecord) throws(PageDamage) {
     var cursor = page.cursor
     guard let distance = cursor.varint(), let appends = cursor.varint(), let failures = cursor.varint(),
       let changes = cursor.varint(), let time = cursor.integer(Int64.self), cursor.remaining > 0,
       distance > 0, distance <= root.end - root.begin, appends <= root.counts.appends,
       failures <= root.counts.failures, changes <= root.counts.changes
-    else { throw StatePage.Damage("a page of changes is broken") }
+    else { throw PageDamage("a page of changes is broken") }
     self.page = page
     self.cursor = cursor
     self.time = time

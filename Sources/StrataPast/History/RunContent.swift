@@ -49,10 +49,10 @@ struct RunContent: ~Copyable {
   }
 
   /// The document. Valid until the next call.
-  mutating func bytes(_ reader: RunReader) throws(StatePage.Damage) -> UnsafeRawBufferPointer {
+  mutating func bytes(_ reader: RunReader) throws(PageDamage) -> UnsafeRawBufferPointer {
     var current: UnsafeRawBufferPointer
     switch whole {
-    case .none: throw StatePage.Damage("a version has no document")
+    case .none: throw PageDamage("a version has no document")
     case .bytes(let bytes): current = bytes
     case .outside(let place):
       let record = try reader.record(at: place)
@@ -64,7 +64,7 @@ struct RunContent: ~Copyable {
     guard !differences.isEmpty else { return current }
     for difference in differences {
       guard difference.prefix <= current.count, difference.suffix <= current.count - difference.prefix else {
-        throw StatePage.Damage("a difference is of a longer document")
+        throw PageDamage("a difference is of a longer document")
       }
       other.removeAll()
       other.append(UnsafeRawBufferPointer(rebasing: current[..<difference.prefix]))
@@ -79,7 +79,7 @@ struct RunContent: ~Copyable {
   }
 
   /// Copies the document, so that the bytes that were given need not stay valid.
-  mutating func own(_ reader: RunReader) throws(StatePage.Damage) {
+  mutating func own(_ reader: RunReader) throws(PageDamage) {
     if case .none = whole { return }
     if case .made = whole, differences.isEmpty { return }
     let bytes = try bytes(reader)

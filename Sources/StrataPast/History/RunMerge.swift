@@ -46,7 +46,7 @@ final class RunMerge {
   init(
     _ set: RunSet, _ range: Range<Int>, isNewBase: Bool, _ owners: [KeyOwner], _ output: RunOutput,
     _ limits: RunLimits
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let merged = Array(set.runs[range])
     let first = merged[0].root
     // From the last base on: what lived at the begin.
@@ -118,7 +118,7 @@ final class RunMerge {
 
   /// Merges one row.
   private func step() throws(RunFailure) {
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       guard try heads.next() else {
         areRowsDone = true
         return try endRows()
@@ -129,7 +129,7 @@ final class RunMerge {
     var newest: RunRowCursor?
     for index in heads.current where index < below.count { newest = heads.sources[index] }
     if let newest {
-      let last = try RunFailure.reading { () throws(StatePage.Damage) in try newest.version(through: .max) }
+      let last = try RunFailure.reading { () throws(PageDamage) in try newest.version(through: .max) }
       if let last, last.kind != .gone {
         try begin(newest.key, &isBegun)
         try add(last, newest, isFromBefore: true)
@@ -137,8 +137,7 @@ final class RunMerge {
     }
     for index in heads.current where index >= below.count {
       let cursor = heads.sources[index]
-      while let version = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.nextVersion() })
-      {
+      while let version = try RunFailure.reading({ () throws(PageDamage) in try cursor.nextVersion() }) {
         // A base after the first run repeats what the runs before it have.
         if index > below.count, version.sequence <= cursor.reader.root.begin { continue }
         try begin(cursor.key, &isBegun)
@@ -147,14 +146,14 @@ final class RunMerge {
     }
     guard isBegun else {
       guard heads.current.allSatisfy({ $0 < below.count }) else {
-        throw RunFailure(StatePage.Damage("a base has a row that the runs before it lack"))
+        throw RunFailure(PageDamage("a base has a row that the runs before it lack"))
       }
       return
     }
     let number = writer.endRow()
     for index in heads.current where index >= below.count {
       guard UInt64(numbers[index - below.count].count) == heads.sources[index].number else {
-        throw RunFailure(StatePage.Damage("the rows of a run are not numbered in order"))
+        throw RunFailure(PageDamage("the rows of a run are not numbered in order"))
       }
       numbers[index - below.count].append(number)
     }
@@ -167,7 +166,7 @@ final class RunMerge {
       try key.lendBytes { key throws(StoreError) in try writer.beginRow(key) }
     } catch { throw RunFailure(error) }
     guard !makings.isEmpty else { return }
-    try RunFailure.reading { () throws(StatePage.Damage) in
+    try RunFailure.reading { () throws(PageDamage) in
       let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
       let old = try before?.version(of: key)
       try beginKeys(key, old?.version, old?.bytes ?? nothing)
@@ -176,10 +175,10 @@ final class RunMerge {
 
   private func beginKeys(
     _ key: [UInt8], _ version: RunVersion?, _ bytes: UnsafeRawBufferPointer
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let number = key.withUnsafeBytes { RunKey.table($0) }
     guard let table = tables.first(where: { $0.number == number }) else {
-      throw StatePage.Damage("a row is of a table that was not there")
+      throw PageDamage("a row is of a table that was not there")
     }
     key.withUnsafeBytes { key in
       for making in makings { making.begin(key, of: table.name, version, bytes) }
@@ -188,11 +187,11 @@ final class RunMerge {
 
   /// - Parameter isFromBefore: whether the version is what the row was at the begin.
   private func add(_ version: RunVersion, _ cursor: RunRowCursor, isFromBefore: Bool) throws(RunFailure) {
-    let bytes = try RunFailure.reading { () throws(StatePage.Damage) in try cursor.bytes() }
+    let bytes = try RunFailure.reading { () throws(PageDamage) in try cursor.bytes() }
     do throws(StoreError) { try writer.add(version, bytes) } catch { throw RunFailure(error) }
     guard !makings.isEmpty else { return }
     if isFromBefore {
-      try RunFailure.reading { () throws(StatePage.Damage) in try beginKeys(cursor.key, version, bytes) }
+      try RunFailure.reading { () throws(PageDamage) in try beginKeys(cursor.key, version, bytes) }
     } else {
       for making in makings { making.add(version, bytes) }
     }
@@ -222,9 +221,9 @@ final class RunMerge {
     return true
   }
 
-  private func endRows() throws(StatePage.Damage) {
+  private func endRows() throws(PageDamage) {
     for (index, run) in merged.enumerated() where numbers[index].count != Int(run.root.rowCount) {
-      throw StatePage.Damage("a run has other rows than its root says")
+      throw PageDamage("a run has other rows than its root says")
     }
   }
 
@@ -237,7 +236,7 @@ final class RunMerge {
       guard run < merged.count else { return false }
       let cursor = changes ?? RunChangesCursor(merged[run], sweeping: limits.walkLength)
       changes = cursor
-      guard let event = try RunFailure.reading({ () throws(StatePage.Damage) in try cursor.next() }) else {
+      guard let event = try RunFailure.reading({ () throws(PageDamage) in try cursor.next() }) else {
         changes = nil
         run += 1
         continue
@@ -253,7 +252,7 @@ final class RunMerge {
   private func finish() throws(RunFailure) -> WrittenRun {
     let tables: [RunTable]
     let failures: [ProjectionFailures.Failure]
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       tables = try RunSet.tables(of: below + merged)
       failures = try RunSet.failures(of: below + merged)
     } catch { throw RunFailure(error) }
@@ -264,20 +263,20 @@ final class RunMerge {
 /// Why runs could not be written.
 enum RunFailure: Error {
   /// A run that was read is damaged.
-  case damage(StatePage.Damage)
+  case damage(PageDamage)
   /// The disk refused, or the log.
   case store(StoreError)
   /// The program's code made other keys of the same rows than before: see `KeysBefore`.
   case otherKeys(KeyOwner)
 
   /// A file that the system refuses to open is not damaged: the work goes on later.
-  init(_ damage: StatePage.Damage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }
+  init(_ damage: PageDamage) { self = damage.refusal.map { .store($0) } ?? .damage(damage) }
   init(_ error: StoreError) { self = .store(error) }
 
   static func reading<Result>(
-    _ body: () throws(StatePage.Damage) -> Result
+    _ body: () throws(PageDamage) -> Result
   ) throws(RunFailure) -> Result {
-    do throws(StatePage.Damage) { return try body() } catch { throw RunFailure(error) }
+    do throws(PageDamage) { return try body() } catch { throw RunFailure(error) }
   }
 
   static func storing<Result>(
@@ -296,7 +295,7 @@ extension RunRowCursor: AscendingSource {
 
 extension RunHeads {
   /// - Parameter key: where they begin; nil to begin with the first rows.
-  init(_ runs: [RunReader], from key: [UInt8]? = nil, _ limits: RunLimits) throws(StatePage.Damage) {
+  init(_ runs: [RunReader], from key: [UInt8]? = nil, _ limits: RunLimits) throws(PageDamage) {
     let cursors = runs.map { RunRowCursor($0, sweeping: limits.walkLength) }
     guard let key else {
       try self.init(cursors)

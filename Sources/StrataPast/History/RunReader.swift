@@ -34,7 +34,7 @@ final class RunReader: Sendable {
   /// - Parameter place: where the root is.
   convenience init(
     _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress, _ cache: RunCache
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let open: RunFiles.Open
     do throws(RunLoss) { open = try Self.open(number, files, cache) } catch {
       throw error.damage("the file of a run is missing, or is another one")
@@ -49,7 +49,7 @@ final class RunReader: Sendable {
   convenience init(
     inMemory file: any File, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
     _ cache: RunCache
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let open = RunFiles.Open(file)
     try self.init(open, files, number, root: place, cache)
     held.withLock { $0 = open }
@@ -58,10 +58,10 @@ final class RunReader: Sendable {
   private init(
     _ open: RunFiles.Open, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
     _ cache: RunCache
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     let file = open.file
     guard let length = (try? file.size()).flatMap(UInt64.init(exactly:)) else {
-      throw StatePage.Damage("a run has no length")
+      throw PageDamage("a run has no length")
     }
     (self.number, self.files, self.place) = (number, files, place)
     self.length = length
@@ -85,7 +85,7 @@ final class RunReader: Sendable {
   /// The record at a place, from memory if it was read lately.
   ///
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
-  func record(at place: RecordAddress, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+  func record(at place: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
     if let record = cache.record(of: owner, at: place.offset) { return record }
     let record = try unkept(at: place, isInner: isInner)
     cache.add(record, of: owner, at: place.offset)
@@ -93,7 +93,7 @@ final class RunReader: Sendable {
   }
 
   /// The same, always from the file. It is not kept in memory.
-  func unkept(at place: RecordAddress, isInner: Bool = false) throws(StatePage.Damage) -> RunRecord {
+  func unkept(at place: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
     return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
@@ -102,27 +102,30 @@ final class RunReader: Sendable {
   /// What is made of a record, from memory if it was made lately. See `RunCache.made`.
   func made<Value: AnyObject & Sendable>(
     of place: RecordAddress, part: UInt64, byteCount: (Value) -> Int,
-    _ make: () throws(StatePage.Damage) -> Value
-  ) throws(StatePage.Damage) -> Value {
+    _ make: () throws(PageDamage) -> Value
+  ) throws(PageDamage) -> Value {
     try cache.made(of: owner, at: place.offset, part: part, byteCount: byteCount, make)
   }
 
   private static func record(
     _ place: RecordAddress, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
-  ) throws(StatePage.Damage) -> RunRecord {
-    // Nothing is allocated for a record that the file cannot hold.
-    guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
-      throw StatePage.Damage("a record is past the end of its run")
+  ) throws(PageDamage) -> RunRecord {
+    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: place.offset) {
+      () throws(PageDamage) in
+      // Nothing is allocated for a record that the file cannot hold.
+      guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
+        throw PageDamage("a record is past the end of its run")
+      }
+      let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
+      defer { stored.deallocate() }
+      try read(stored, at: place.offset, in: file)
+      return try record(place, of: number, from: UnsafeRawBufferPointer(stored), isInner: isInner)
     }
-    let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
-    defer { stored.deallocate() }
-    try read(stored, at: place.offset, in: file)
-    return try record(place, of: number, from: UnsafeRawBufferPointer(stored), isInner: isInner)
   }
 
   private static func record(
     _ place: RecordAddress, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
-  ) throws(StatePage.Damage) -> RunRecord {
+  ) throws(PageDamage) -> RunRecord {
     let known = PageAddress(
       file: number, offset: place.offset, length: place.length, checksum: place.checksum)
     let raw = try StatePage.raw(stored, of: known)
@@ -132,12 +135,14 @@ final class RunReader: Sendable {
   /// The record at a place, from its bytes in the file. It is not kept in memory.
   func record(
     at place: RecordAddress, from stored: UnsafeRawBufferPointer
-  ) throws(StatePage.Damage) -> RunRecord {
-    try Self.record(place, of: number, from: stored, isInner: false)
+  ) throws(PageDamage) -> RunRecord {
+    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: place.offset) {
+      () throws(PageDamage) in try Self.record(place, of: number, from: stored, isInner: false)
+    }
   }
 
   /// Reads a part of the file.
-  func read(_ target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StatePage.Damage) {
+  func read(_ target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(PageDamage) {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
     try Self.read(target, at: offset, in: open.file)
@@ -145,23 +150,23 @@ final class RunReader: Sendable {
 
   private static func read(
     _ target: UnsafeMutableRawBufferPointer, at offset: UInt64, in file: any File
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     guard (try? file.read(into: target, at: Int64(offset))) == target.count else {
-      throw StatePage.Damage("a record of a run cannot be read")
+      throw PageDamage("a record of a run cannot be read")
     }
   }
 
   /// False if the run certainly has no version of a row.
   ///
   /// - Parameter hash: the XXH64 of the row's key.
-  func mayContain(_ hash: UInt64) throws(StatePage.Damage) -> Bool {
+  func mayContain(_ hash: UInt64) throws(PageDamage) -> Bool {
     guard let place = root.filter else { return true }
     let known = filter.withLock { $0 }
     let record: RunRecord
     if let known { record = known } else { record = try self.record(at: place) }
     if known == nil { filter.withLock { $0 = record } }
     guard record.bytes.count == KeyFilter.length(forKeys: Int(root.rowCount)) else {
-      throw StatePage.Damage("the filter of a run has another length than its rows need")
+      throw PageDamage("the filter of a run has another length than its rows need")
     }
     return KeyFilter.mayContain(hash, in: record.bytes)
   }
@@ -170,16 +175,16 @@ final class RunReader: Sendable {
   func hasKeys(of owner: KeyOwner) -> Bool { keys.contains { $0.owner == owner.number } }
 
   /// The keys of a kind; nil if the run does not have those of the owner.
-  func keySet(_ kind: KeyOwner.Kind, of owner: KeyOwner) throws(StatePage.Damage) -> KeySet? {
+  func keySet(_ kind: KeyOwner.Kind, of owner: KeyOwner) throws(PageDamage) -> KeySet? {
     guard let sets = keys.first(where: { $0.owner == owner.number })?.sets else { return nil }
     guard let root = sets.first(where: { $0.kind == kind }) else {
-      throw StatePage.Damage("a run lacks keys of an owner")
+      throw PageDamage("a run lacks keys of an owner")
     }
     return KeySet(reader: self, root: root, directory: try directory(of: root))
   }
 
   /// Stays in memory as long as the run is open.
-  private func directory(of root: KeySetRoot) throws(StatePage.Damage) -> KeyDirectory {
+  private func directory(of root: KeySetRoot) throws(PageDamage) -> KeyDirectory {
     guard let place = root.places?.pages else { return .empty }
     if let known = directories.withLock({ $0[place.offset] }) { return known }
     let directory = try KeyDirectory(decoding: unkept(at: place), keys: root.count)
@@ -214,7 +219,7 @@ final class RunReader: Sendable {
   /// The sections of keys with their counts at the run's end, which stay in memory as well.
   ///
   /// - Parameter keyCount: the number of the keys.
-  func sections(of place: RecordAddress, keys keyCount: UInt64) throws(StatePage.Damage) -> SectionCounts {
+  func sections(of place: RecordAddress, keys keyCount: UInt64) throws(PageDamage) -> SectionCounts {
     if let known = sections.withLock({ $0[place.offset] }) { return known }
     let counts = try SectionCounts(decoding: unkept(at: place), keys: keyCount)
     sections.withLock { $0[place.offset] = counts }
@@ -222,7 +227,7 @@ final class RunReader: Sendable {
   }
 
   /// The failures that are listed with the run.
-  func failures() throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
+  func failures() throws(PageDamage) -> [ProjectionFailures.Failure] {
     try RunRoot.failures(decoding: record(at: root.listedFailures))
   }
 }
@@ -235,7 +240,7 @@ private struct LastFile {
 
 extension RunReader {
   /// The file, which is open for as long as the result is held.
-  func opened() throws(StatePage.Damage) -> RunFiles.Open {
+  func opened() throws(PageDamage) -> RunFiles.Open {
     if let open = last.withLock({ $0.open }) {
       cache.files.use(open, of: owner)
       return open

@@ -105,8 +105,8 @@ final class RunCache: Sendable {
   ///   - byteCount: the bytes that it takes.
   func made<Value: AnyObject & Sendable>(
     of owner: UInt64, at offset: UInt64, part: UInt64, byteCount: (Value) -> Int,
-    _ make: () throws(StatePage.Damage) -> Value
-  ) throws(StatePage.Damage) -> Value {
+    _ make: () throws(PageDamage) -> Value
+  ) throws(PageDamage) -> Value {
     let key = PageCache.RecordKey(owner, offset, part: part)
     if let known = pages.record(key) as? Value { return known }
     let value = try make()

@@ -61,10 +61,10 @@ package struct RunRoot: Equatable, Sendable {
 }
 
 extension RunRoot {
-  init(decoding record: RunRecord) throws(StatePage.Damage) {
+  init(decoding record: RunRecord) throws(PageDamage) {
     var cursor = record.cursor
     guard let root = RunRoot(&cursor), cursor.remaining == 0 else {
-      throw StatePage.Damage("the root of a run is broken")
+      throw PageDamage("the root of a run is broken")
     }
     self = root
   }
@@ -117,17 +117,17 @@ extension RunRoot {
     }
   }
 
-  static func tables(decoding record: RunRecord) throws(StatePage.Damage) -> [RunTable] {
+  static func tables(decoding record: RunRecord) throws(PageDamage) -> [RunTable] {
     var cursor = record.cursor
     var tables: [RunTable] = []
     let count = cursor.varint() ?? .max
     while UInt64(tables.count) < count {
       guard let number = cursor.varint().flatMap(UInt32.init(exactly:)), let first = cursor.varint(),
         let name = cursor.lengthPrefixed(), name.isUTF8, tables.last.map({ $0.number < number }) ?? true
-      else { throw StatePage.Damage("the tables of a run are broken") }
+      else { throw PageDamage("the tables of a run are broken") }
       tables.append(RunTable(number: number, first: first, name: String(decoding: name, as: UTF8.self)))
     }
-    guard cursor.remaining == 0 else { throw StatePage.Damage("the tables of a run are broken") }
+    guard cursor.remaining == 0 else { throw PageDamage("the tables of a run are broken") }
     return tables
   }
 
@@ -141,17 +141,17 @@ extension RunRoot {
 
   static func failures(
     decoding record: RunRecord
-  ) throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
+  ) throws(PageDamage) -> [ProjectionFailures.Failure] {
     var cursor = record.cursor
     var failures: [ProjectionFailures.Failure] = []
     let count = cursor.varint() ?? .max
     while UInt64(failures.count) < count {
       guard let sequence = cursor.varint(), let what = cursor.lengthPrefixed(), what.isUTF8,
         failures.last.map({ $0.sequence < sequence }) ?? true
-      else { throw StatePage.Damage("the failures of a run are broken") }
+      else { throw PageDamage("the failures of a run are broken") }
       failures.append(.init(sequence: sequence, what: String(decoding: what, as: UTF8.self)))
     }
-    guard cursor.remaining == 0 else { throw StatePage.Damage("the failures of a run are broken") }
+    guard cursor.remaining == 0 else { throw PageDamage("the failures of a run are broken") }
     return failures
   }
 

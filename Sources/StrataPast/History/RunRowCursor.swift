@@ -41,7 +41,7 @@ final class RunRowCursor {
   // MARK: Rows
 
   /// Goes to the next row, in ascending order of keys. False at the end.
-  func next() throws(StatePage.Damage) -> Bool {
+  func next() throws(PageDamage) -> Bool {
     while continues { try nextPart() }
     guard cursor.remaining == 0 else {
       try beginPart(isContinued: false)
@@ -50,29 +50,29 @@ final class RunRowCursor {
     let before = key
     guard let page = try pages.next() else {
       guard nextNumber == reader.root.rowCount else {
-        throw StatePage.Damage("a run has other rows than its root says")
+        throw PageDamage("a run has other rows than its root says")
       }
       return false
     }
     let number = nextNumber
     try begin(page)
-    guard nextNumber == number else { throw StatePage.Damage("the rows of a run are not numbered in order") }
+    guard nextNumber == number else { throw PageDamage("the rows of a run are not numbered in order") }
     try beginPart(isContinued: false)
     guard before.withUnsafeBytes({ before in key.withUnsafeBytes { before.order($0) < 0 } }) else {
-      throw StatePage.Damage("the rows of a run do not ascend")
+      throw PageDamage("the rows of a run do not ascend")
     }
     return true
   }
 
   /// Goes to a row, at the part that has the last version at or before a sequence. False if the run does not have it.
   /// The part may have no such version: then the run has none.
-  func seek(_ key: UnsafeRawBufferPointer, through sequence: UInt64) throws(StatePage.Damage) -> Bool {
+  func seek(_ key: UnsafeRawBufferPointer, through sequence: UInt64) throws(PageDamage) -> Bool {
     guard let page = try pages.seek(.key(key, sequence: sequence)) else { return false }
     return try find(in: page) { row in row.key.withUnsafeBytes { $0.order(key) } }
   }
 
   /// Goes to the first version of a row. False if the run does not have it.
-  func seek(toRow key: UnsafeRawBufferPointer) throws(StatePage.Damage) -> Bool {
+  func seek(toRow key: UnsafeRawBufferPointer) throws(PageDamage) -> Bool {
     guard var page = try pages.seek(.key(key, sequence: 0)) else { return false }
     while true {
       if try find(in: page, { row in row.key.withUnsafeBytes { $0.order(key) } }) { return true }
@@ -85,38 +85,38 @@ final class RunRowCursor {
   }
 
   /// Goes to the first row at or after a key, before its versions. False if there is none.
-  func seek(toFirst key: [UInt8]) throws(StatePage.Damage) -> Bool {
-    let found = try key.lendBytes { key throws(StatePage.Damage) in
+  func seek(toFirst key: [UInt8]) throws(PageDamage) -> Bool {
+    let found = try key.lendBytes { key throws(PageDamage) in
       try pages.seek(.key(key, sequence: 0))
     }
     guard let page = found else {
-      guard reader.root.rowCount == 0 else { throw StatePage.Damage("a run lacks its rows") }
+      guard reader.root.rowCount == 0 else { throw PageDamage("a run lacks its rows") }
       return false
     }
     try begin(page)
     // The page may begin with the rest of a row, which is one before the key.
     try beginPart(isContinued: nil)
     guard self.key.isBefore(key) || number == 0 && !isRest else {
-      throw StatePage.Damage("the index of a run leads past rows")
+      throw PageDamage("the index of a run leads past rows")
     }
     while self.key.isBefore(key) { guard try next() else { return false } }
     return true
   }
 
   /// The number of the first row at or after a key; the number of rows if there is none.
-  func number(ofFirst key: [UInt8]) throws(StatePage.Damage) -> UInt64 {
+  func number(ofFirst key: [UInt8]) throws(PageDamage) -> UInt64 {
     try seek(toFirst: key) ? number : reader.root.rowCount
   }
 
   /// Goes to the row with a number. False if the run does not have it.
-  func seek(number: UInt64) throws(StatePage.Damage) -> Bool {
+  func seek(number: UInt64) throws(PageDamage) -> Bool {
     guard let page = try pages.seek(.number(number)) else { return false }
     return try find(in: page) { row in row.number == number ? 0 : row.number < number ? -1 : 1 }
   }
 
   private func find(
     in page: RunRecord, _ order: (RunRowCursor) -> Int
-  ) throws(StatePage.Damage) -> Bool {
+  ) throws(PageDamage) -> Bool {
     try begin(page)
     var isFirst = true
     while cursor.remaining > 0 {
@@ -132,7 +132,7 @@ final class RunRowCursor {
   // MARK: Versions
 
   /// Reads the next version of the row; nil at the end of the row.
-  func nextVersion() throws(StatePage.Damage) -> RunVersion? {
+  func nextVersion() throws(PageDamage) -> RunVersion? {
     while versionsLeft == 0 {
       guard continues else { return nil }
       try nextPart()
@@ -143,7 +143,7 @@ final class RunRowCursor {
   }
 
   /// Reads on to the last version at or before a sequence; nil if there is none.
-  func version(through sequence: UInt64) throws(StatePage.Damage) -> RunVersion? {
+  func version(through sequence: UInt64) throws(PageDamage) -> RunVersion? {
     var last: RunVersion?
     while true {
       while versionsLeft == 0 {
@@ -162,7 +162,7 @@ final class RunRowCursor {
   }
 
   /// The bytes of the version that was read last: its document, or why there is none. Valid until the cursor moves.
-  func bytes() throws(StatePage.Damage) -> UnsafeRawBufferPointer {
+  func bytes() throws(PageDamage) -> UnsafeRawBufferPointer {
     switch version?.kind {
     case .document: try content.bytes(reader)
     case .problem: try problem.bytes(reader)
@@ -170,7 +170,7 @@ final class RunRowCursor {
     }
   }
 
-  private func keepContent() throws(StatePage.Damage) {
+  private func keepContent() throws(PageDamage) {
     switch version?.kind {
     case .document: try content.own(reader)
     case .problem: try problem.own(reader)
@@ -180,11 +180,11 @@ final class RunRowCursor {
 
   // MARK: Pages
 
-  private func begin(_ page: RunRecord) throws(StatePage.Damage) {
+  private func begin(_ page: RunRecord) throws(PageDamage) {
     var cursor = page.cursor
     guard let number = cursor.varint(), let time = cursor.integer(Int64.self), cursor.remaining > 0,
       number < reader.root.rowCount
-    else { throw StatePage.Damage("a page of rows is broken") }
+    else { throw PageDamage("a page of rows is broken") }
     self.page = page
     self.cursor = cursor
     pageTime = time
@@ -195,28 +195,28 @@ final class RunRowCursor {
   }
 
   /// Goes on with the row in the next page.
-  private func nextPart() throws(StatePage.Damage) {
+  private func nextPart() throws(PageDamage) {
     // The page is replaced: what is left of the document in it is not needed, or was kept.
     let (before, number, last) = (key, number, version)
-    guard let page = try pages.next() else { throw StatePage.Damage("a row does not end") }
+    guard let page = try pages.next() else { throw PageDamage("a row does not end") }
     try begin(page)
     try beginPart(isContinued: true)
-    guard key == before, self.number == number else { throw StatePage.Damage("a row goes on as another") }
+    guard key == before, self.number == number else { throw PageDamage("a row goes on as another") }
     version = last
   }
 
   /// Reads the head of a row in the page.
   ///
   /// - Parameter isContinued: whether it must continue a row of the page before; nil if it may.
-  private func beginPart(isContinued: Bool?) throws(StatePage.Damage) {
+  private func beginPart(isContinued: Bool?) throws(PageDamage) {
     try AscendingKeys.next(&cursor, &key, isFirst: key.isEmpty, lengthMax: .max)
     guard let head = cursor.varint(), let bytes = cursor.lengthPrefixed(), head >> 2 > 0,
       isContinued == nil || isContinued == (head & RunRowsWriter.continuedFlag != 0),
       key.count >= RunKey.tableLength
-    else { throw StatePage.Damage("a row of a page is broken") }
+    else { throw PageDamage("a row of a page is broken") }
     continues = head & RunRowsWriter.continuesFlag != 0
     guard !continues || cursor.remaining == 0, nextNumber < reader.root.rowCount else {
-      throw StatePage.Damage("a row of a page is broken")
+      throw PageDamage("a row of a page is broken")
     }
     number = nextNumber
     nextNumber += 1
@@ -235,16 +235,16 @@ final class RunRowCursor {
   /// Reads a version up to its bytes.
   private func head(
     _ ahead: inout ByteCursor
-  ) throws(StatePage.Damage) -> (flags: UInt8, version: RunVersion) {
+  ) throws(PageDamage) -> (flags: UInt8, version: RunVersion) {
     guard let flags = ahead.integer(UInt8.self), flags & ~VersionFlags.known == 0,
       let kind = RunVersion.Kind(rawValue: flags & VersionFlags.kindMask), let distance = ahead.varint(),
       let time = ahead.varint()
-    else { throw StatePage.Damage("a version is broken") }
+    else { throw PageDamage("a version is broken") }
     let (sequence, isOverflow) = (lastInPage?.sequence ?? origin.sequence).addingReportingOverflow(distance)
     guard !isOverflow, sequence <= reader.root.end, sequence > (version?.sequence ?? origin.sequence),
       // A row has at most one version from before its run.
       version == nil || sequence > reader.root.begin
-    else { throw StatePage.Damage("the versions of a row do not ascend") }
+    else { throw PageDamage("the versions of a row do not ascend") }
     var next = RunVersion(
       kind: kind, sequence: sequence, created: 0,
       time: (lastInPage?.time ?? pageTime) &+ ZigZag.decode(time))
@@ -254,34 +254,34 @@ final class RunRowCursor {
       case VersionFlags.createdBySelf: next.created = sequence
       case VersionFlags.createdFollows:
         guard let distance = ahead.varint(), distance > 0, distance <= sequence else {
-          throw StatePage.Damage("a version is older than its row")
+          throw PageDamage("a version is older than its row")
         }
         next.created = sequence - distance
       case 0 where hasDocumentInPage: next.created = documentCreated
-      default: throw StatePage.Damage("a version does not say when its row was created")
+      default: throw PageDamage("a version does not say when its row was created")
       }
     } else if created != 0 {
-      throw StatePage.Damage("a version has flags of another kind")
+      throw PageDamage("a version has flags of another kind")
     }
     return (flags, next)
   }
 
   /// Reads the bytes of a version after its head.
-  private func take(_ flags: UInt8, _ next: RunVersion) throws(StatePage.Damage) {
+  private func take(_ flags: UInt8, _ next: RunVersion) throws(PageDamage) {
     switch flags & (VersionFlags.difference | VersionFlags.outside) {
     case 0 where next.kind == .gone: break
     case 0:
-      guard let bytes = versions.lengthPrefixed() else { throw StatePage.Damage("a version is cut short") }
+      guard let bytes = versions.lengthPrefixed() else { throw PageDamage("a version is cut short") }
       if next.kind == .document { content.set(bytes) } else { problem.set(bytes) }
     case VersionFlags.difference where next.kind == .document && hasDocumentInPage:
       guard let prefix = versions.varint().flatMap(Int.init(exactly:)),
         let suffix = versions.varint().flatMap(Int.init(exactly:)), let middle = versions.lengthPrefixed()
-      else { throw StatePage.Damage("a difference is cut short") }
+      else { throw PageDamage("a difference is cut short") }
       content.change(prefix: prefix, suffix: suffix, middle)
     case VersionFlags.outside where next.kind != .gone:
-      guard let place = RecordAddress(&versions) else { throw StatePage.Damage("a document has no place") }
+      guard let place = RecordAddress(&versions) else { throw PageDamage("a document has no place") }
       if next.kind == .document { content.set(place) } else { problem.set(place) }
-    default: throw StatePage.Damage("a version has flags of another kind")
+    default: throw PageDamage("a version has flags of another kind")
     }
     if next.kind == .document {
       hasDocumentInPage = true
@@ -291,7 +291,7 @@ final class RunRowCursor {
     version = next
     versionsLeft -= 1
     guard versionsLeft > 0 || versions.remaining == 0 else {
-      throw StatePage.Damage("a row is longer than its versions")
+      throw PageDamage("a row is longer than its versions")
     }
   }
 }

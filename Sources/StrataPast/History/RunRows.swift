@@ -26,14 +26,14 @@ final class RunRows {
   ///   it. Nil if there is none.
   func version(
     of key: [UInt8], before newest: RunReader? = nil
-  ) throws(StatePage.Damage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {
+  ) throws(PageDamage) -> (version: RunVersion, bytes: UnsafeRawBufferPointer)? {
     let hash = XXH64.of(key)
     let end = newest.flatMap { newest in runs.firstIndex { $0 === newest } } ?? runs.endIndex
     for index in (runs.startIndex..<end).reversed() {
       guard try mayContain(hash, index) else { continue }
       let cursor = cursors[index] ?? RunRowCursor(runs[index])
       cursors[index] = cursor
-      let exists = try key.lendBytes { key throws(StatePage.Damage) in
+      let exists = try key.lendBytes { key throws(PageDamage) in
         try cursor.seek(key, through: sequence)
       }
       guard exists, let version = try cursor.version(through: sequence) else { continue }
@@ -43,14 +43,14 @@ final class RunRows {
   }
 
   /// False if a run certainly lacks a row.
-  private func mayContain(_ hash: UInt64, _ index: Int) throws(StatePage.Damage) -> Bool {
+  private func mayContain(_ hash: UInt64, _ index: Int) throws(PageDamage) -> Bool {
     if areThere, index == runs.startIndex { return true }
     return try runs[index].mayContain(hash)
   }
 
   /// Asks the system for what is read of some rows, of all of them before any is waited for. Of a row, that is what the
   /// newest run has that may have it.
-  func willRead(_ keys: [[UInt8]]) throws(StatePage.Damage) {
+  func willRead(_ keys: [[UInt8]]) throws(PageDamage) {
     var rest = keys
     for index in runs.indices.reversed() where !rest.isEmpty {
       var (own, others): ([[UInt8]], [[UInt8]]) = ([], [])

@@ -18,13 +18,13 @@ struct RunSet: Sendable {
   /// Files that stay open for as long as this value is there.
   private(set) var openFiles: [RunFiles.Open] = []
 
-  init(_ runs: [RunReader], _ erasures: SegmentErasures, head: UInt64) throws(StatePage.Damage) {
+  init(_ runs: [RunReader], _ erasures: SegmentErasures, head: UInt64) throws(PageDamage) {
     self.runs = runs
     self.erasures = erasures
     self.head = head
     tables = try Self.tables(of: runs)
     for (index, table) in tables.enumerated() where Int(table.number) != index {
-      throw StatePage.Damage("the runs lack a table")
+      throw PageDamage("the runs lack a table")
     }
   }
 
@@ -41,18 +41,18 @@ struct RunSet: Sendable {
   func covers(_ sequence: UInt64) -> Bool { sequence > begin && sequence <= end }
 
   /// The tables of some runs, by number.
-  static func tables(of runs: [RunReader]) throws(StatePage.Damage) -> [RunTable] {
+  static func tables(of runs: [RunReader]) throws(PageDamage) -> [RunTable] {
     var tables: [UInt32: RunTable] = [:]
     for table in runs.lazy.flatMap(\.tables) {
       guard tables.updateValue(table, forKey: table.number).map({ $0 == table }) ?? true else {
-        throw StatePage.Damage("two runs have different tables of one number")
+        throw PageDamage("two runs have different tables of one number")
       }
     }
     return tables.values.sorted { $0.number < $1.number }
   }
 
   /// The listed failures of some runs. A base has those from before it, too.
-  static func failures(of runs: [RunReader]) throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
+  static func failures(of runs: [RunReader]) throws(PageDamage) -> [ProjectionFailures.Failure] {
     var failures: [ProjectionFailures.Failure] = []
     for run in runs {
       for failure in try run.failures() where failure.sequence > failures.last?.sequence ?? 0 {
@@ -73,7 +73,7 @@ struct RunSet: Sendable {
   }
 
   /// The same runs, of which those stay open that hold the state after an event.
-  func held(at sequence: UInt64) throws(StatePage.Damage) -> RunSet {
+  func held(at sequence: UInt64) throws(PageDamage) -> RunSet {
     var held = self
     for run in runs(holding: sequence) { held.openFiles.append(try run.opened()) }
     return held
@@ -94,7 +94,7 @@ extension RunSet {
   /// run that has the row.
   func version(
     of key: [UInt8], at sequence: UInt64
-  ) throws(StatePage.Damage) -> (version: RunVersion, bytes: [UInt8])? {
+  ) throws(PageDamage) -> (version: RunVersion, bytes: [UInt8])? {
     let rows = RunRows(self, at: sequence)
     return try rows.version(of: key).map { ($0.version, Array($0.bytes)) }
   }
@@ -102,12 +102,12 @@ extension RunSet {
   /// Every version of a row, in order.
   func versions(
     of key: [UInt8]
-  ) throws(StatePage.Damage) -> [(version: RunVersion, bytes: [UInt8])] {
+  ) throws(PageDamage) -> [(version: RunVersion, bytes: [UInt8])] {
     var versions: [(version: RunVersion, bytes: [UInt8])] = []
     let hash = XXH64.of(key)
     for run in runs where try run.mayContain(hash) {
       let cursor = RunRowCursor(run)
-      let exists = try key.lendBytes { key throws(StatePage.Damage) in try cursor.seek(toRow: key) }
+      let exists = try key.lendBytes { key throws(PageDamage) in try cursor.seek(toRow: key) }
       guard exists else { continue }
       while let version = try cursor.nextVersion() {
         // A base repeats what lived at its begin.
@@ -129,13 +129,13 @@ extension RunSet {
   }
 
   /// O(events of a page).
-  func moment(_ sequence: UInt64) throws(StatePage.Damage) -> Moment {
-    guard let index = index(of: sequence) else { throw StatePage.Damage("no run has the event") }
+  func moment(_ sequence: UInt64) throws(PageDamage) -> Moment {
+    guard let index = index(of: sequence) else { throw PageDamage("no run has the event") }
     let root = runs[index].root
     let cursor = RunChangesCursor(runs[index])
     try cursor.seek(sequence)
     guard let event = try cursor.next(), event.sequence == sequence else {
-      throw StatePage.Damage("a run lacks an event")
+      throw PageDamage("a run lacks an event")
     }
     return Moment(
       time: event.time, appends: root.appends &+ cursor.counts.appends,

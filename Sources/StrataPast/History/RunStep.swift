@@ -30,7 +30,7 @@ final class RunStep {
   ///   - names: the tables that are wanted, nil for all. The others stay as they are.
   init(
     _ set: RunSet, from state: TableSet, to target: UInt64, only names: Set<String>?
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     self.set = set
     self.target = target
     self.state = state
@@ -46,7 +46,7 @@ final class RunStep {
   }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
+  func resume(_ slice: TimeSlice?) throws(PageDamage) -> TableSet? {
     while true {
       for _ in 0..<Self.stepCount {
         guard try changed.next() else { return finish() }
@@ -56,15 +56,15 @@ final class RunStep {
     }
   }
 
-  private func takeRow() throws(StatePage.Damage) {
+  private func takeRow() throws(PageDamage) {
     let key = changed.key
     let number = Int(key.withUnsafeBytes { RunKey.table($0) })
-    guard number < set.tables.count else { throw StatePage.Damage("a row is of a table that was not there") }
+    guard number < set.tables.count else { throw PageDamage("a row is of a table that was not there") }
     guard isWanted[number] else { return }
     let new = try rows.version(of: key)
     guard key.count - RunKey.tableLength <= Tree.keyLengthMax,
       new?.bytes.count ?? 0 <= Tree.valueLengthMax - StoredRow.headLength
-    else { throw StatePage.Damage("a row of a run is too long") }
+    else { throw PageDamage("a row of a run is too long") }
     key.withUnsafeBytes { key in
       let id = RunKey.id(key)
       state.withTable(set.tables[number].name) { table in
@@ -95,10 +95,10 @@ extension RunSet {
   /// The failures up to an event.
   ///
   /// - Parameter count: how many there are, of which the first are listed.
-  func allFailures(at sequence: UInt64, count: UInt64) throws(StatePage.Damage) -> ProjectionFailures {
+  func allFailures(at sequence: UInt64, count: UInt64) throws(PageDamage) -> ProjectionFailures {
     let listed = try failures(at: sequence)
     guard let count = Int(exactly: count), listed.count == min(count, ProjectionFailures.listedCountMax)
-    else { throw StatePage.Damage("the runs have other failures than they count") }
+    else { throw PageDamage("the runs have other failures than they count") }
     return ProjectionFailures(listed: listed, count: count)
   }
 }

@@ -21,7 +21,7 @@ final class RunSweep {
 
   deinit { buffer.deallocate() }
 
-  func record(at place: RecordAddress) throws(StatePage.Damage) -> RunRecord {
+  func record(at place: RecordAddress) throws(PageDamage) -> RunRecord {
     let (start, length) = (place.offset, UInt64(place.length))
     guard start <= reader.length, length <= min(UInt64(buffer.count), reader.length - start) else {
       return try reader.record(at: place)
@@ -39,7 +39,7 @@ final class RunSweep {
       at: place, from: UnsafeRawBufferPointer(rebasing: buffer[first..<first + Int(length)]))
   }
 
-  private func read(from start: UInt64, count: UInt64) throws(StatePage.Damage) {
+  private func read(from start: UInt64, count: UInt64) throws(PageDamage) {
     // Nothing is known of the buffer after a failure.
     known = 0..<0
     try reader.read(UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(count)]), at: start)

@@ -24,7 +24,7 @@ final class RunTables {
   private struct Progress {
     /// The parts that nobody goes on with now and that are not complete, the first one last.
     var waiting: [RunTablesPart]
-    var damage: StatePage.Damage?
+    var damage: PageDamage?
   }
 
   /// - Parameters:
@@ -33,7 +33,7 @@ final class RunTables {
   init(
     _ set: RunSet, at sequence: UInt64, recordsTouches: Bool, only names: Set<String>? = nil,
     _ limits: RunLimits, on parallel: Parallel = .none
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     self.set = set
     self.sequence = sequence
     self.recordsTouches = recordsTouches
@@ -71,13 +71,13 @@ final class RunTables {
   }
 
   /// Goes on for a slice. Returns the state once it is complete, and nil before that.
-  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> TableSet? {
+  func resume(_ slice: TimeSlice?) throws(PageDamage) -> TableSet? {
     let waiting = progress.withLock { $0.waiting.count }
     parallel.forEach(below: min(parallel.threadCountMax, waiting)) { [progress] number in
       // A thread that comes late, or goes on after another one, has nothing to do once the slice is over.
       if number > 0, slice?.isOver ?? false { return }
       while let part = progress.withLock({ $0.damage == nil ? $0.waiting.popLast() : nil }) {
-        do throws(StatePage.Damage) {
+        do throws(PageDamage) {
           guard try part.resume(slice) else {
             return progress.withLock { $0.waiting.append(part) }
           }
@@ -102,10 +102,10 @@ final class RunTables {
 
   private var done: [RunTablesPart] { parts.filter { $0.isComplete && !$0.isSpilled } }
 
-  private func finish() throws(StatePage.Damage) -> TableSet {
+  private func finish() throws(PageDamage) -> TableSet {
     for (part, next) in zip(parts, parts.dropFirst()) where part.keys.end == next.keys.first {
       guard part.end == next.begin else {
-        throw StatePage.Damage("the rows of a run are not numbered in order")
+        throw PageDamage("the rows of a run are not numbered in order")
       }
     }
     let failures = try set.allFailures(at: sequence, count: moment.failures)
@@ -124,7 +124,7 @@ final class RunTables {
 
 extension RunSet {
   /// The listed failures up to an event.
-  func failures(at sequence: UInt64) throws(StatePage.Damage) -> [ProjectionFailures.Failure] {
+  func failures(at sequence: UInt64) throws(PageDamage) -> [ProjectionFailures.Failure] {
     try Self.failures(of: Array(runs(holding: sequence))).filter { $0.sequence <= sequence }
   }
 
@@ -132,7 +132,7 @@ extension RunSet {
   func tables(
     at sequence: UInt64, recordsTouches: Bool, only names: Set<String>? = nil,
     _ limits: RunLimits = RunLimits(), on parallel: Parallel = .none
-  ) throws(StatePage.Damage) -> TableSet {
+  ) throws(PageDamage) -> TableSet {
     let building = try RunTables(
       self, at: sequence, recordsTouches: recordsTouches, only: names, limits, on: parallel)
     while true { if let tables = try building.resume(nil) { return tables } }

@@ -61,7 +61,7 @@ final class RunTablesPart: @unchecked Sendable {
   func trees(of table: UInt32) -> Trees { trees[table] ?? Trees() }
 
   /// Goes on for a slice. Returns true once the part is complete.
-  func resume(_ slice: TimeSlice?) throws(StatePage.Damage) -> Bool {
+  func resume(_ slice: TimeSlice?) throws(PageDamage) -> Bool {
     var heads = try takeHeads()
     while true {
       for _ in 0..<Self.stepCount {
@@ -79,7 +79,7 @@ final class RunTablesPart: @unchecked Sendable {
     }
   }
 
-  private func takeHeads() throws(StatePage.Damage) -> RunHeads {
+  private func takeHeads() throws(PageDamage) -> RunHeads {
     if let known = heads {
       heads = nil
       return known
@@ -93,7 +93,7 @@ final class RunTablesPart: @unchecked Sendable {
     keys.end.map { key.isBefore($0) } ?? true
   }
 
-  private func addRow(_ heads: RunHeads) throws(StatePage.Damage) {
+  private func addRow(_ heads: RunHeads) throws(PageDamage) {
     var found: (version: RunVersion, cursor: RunRowCursor)?
     for index in heads.current.reversed() where found == nil {
       let cursor = heads.sources[index]
@@ -102,14 +102,14 @@ final class RunTablesPart: @unchecked Sendable {
     guard let (version, cursor) = found, version.kind != .gone else { return }
     let number = cursor.key.withUnsafeBytes { RunKey.table($0) }
     guard number < plan.isKnown.count, plan.isKnown[Int(number)] else {
-      throw StatePage.Damage("a row is of a table that was not there")
+      throw PageDamage("a row is of a table that was not there")
     }
     if number != table { endTable() }
     table = number
     let bytes = try cursor.bytes()
     guard cursor.key.count - RunKey.tableLength <= Tree.keyLengthMax,
       bytes.count <= Tree.valueLengthMax - StoredRow.headLength
-    else { throw StatePage.Damage("a row of a run is too long") }
+    else { throw PageDamage("a row of a run is too long") }
     cursor.key.withUnsafeBytes { key in
       let id = RunKey.id(key)
       if version.kind == .problem { return problems.append(id, bytes) }
@@ -160,14 +160,14 @@ extension RunTablesPart {
 
 extension RunTablesPart.Plan {
   /// Parts that together have a range of keys: neighbours, and each about as long as the others.
-  func parts(of keys: RunTablesPart.Keys, countMax: Int) throws(StatePage.Damage) -> [RunTablesPart] {
+  func parts(of keys: RunTablesPart.Keys, countMax: Int) throws(PageDamage) -> [RunTablesPart] {
     guard let longest = runs.max(by: { $0.root.rowCount < $1.root.rowCount }) else { return [] }
     let cursor = RunRowCursor(longest)
-    let first = try keys.first.map { (key) throws(StatePage.Damage) in try cursor.number(ofFirst: key) } ?? 0
+    let first = try keys.first.map { (key) throws(PageDamage) in try cursor.number(ofFirst: key) } ?? 0
     let end =
-      try keys.end.map { (key) throws(StatePage.Damage) in try cursor.number(ofFirst: key) }
+      try keys.end.map { (key) throws(PageDamage) in try cursor.number(ofFirst: key) }
       ?? longest.root.rowCount
-    guard first <= end else { throw StatePage.Damage("the rows of a run are not numbered in order") }
+    guard first <= end else { throw PageDamage("the rows of a run are not numbered in order") }
     let rowCount = end - first
     let countMax = max(UInt64(countMax), rowCount / RunTablesPart.rowCountMax)
     let count = max(1, min(countMax, rowCount / UInt64(max(1, limits.partRowCountMin))))
@@ -175,10 +175,10 @@ extension RunTablesPart.Plan {
     var begin = keys.first
     for number in 1..<count {
       guard try cursor.seek(number: first + rowCount * number / count) else {
-        throw StatePage.Damage("the rows of a run are not numbered in order")
+        throw PageDamage("the rows of a run are not numbered in order")
       }
       guard (begin ?? []).isBefore(cursor.key), keys.end.map({ cursor.key.isBefore($0) }) ?? true else {
-        throw StatePage.Damage("the rows of a run do not ascend")
+        throw PageDamage("the rows of a run do not ascend")
       }
       parts.append(RunTablesPart(RunTablesPart.Keys(first: begin, end: cursor.key), self))
       begin = cursor.key

@@ -163,7 +163,7 @@ struct RunTreeCursor {
   }
 
   /// The last page that begins at or before the target, or the first page; nil if there is none.
-  mutating func seek(_ target: Target) throws(StatePage.Damage) -> RunRecord? {
+  mutating func seek(_ target: Target) throws(PageDamage) -> RunRecord? {
     stack.removeAll(keepingCapacity: true)
     isAtBegin = false
     guard let root else { return nil }
@@ -171,7 +171,7 @@ struct RunTreeCursor {
   }
 
   /// The page after the one that was returned last; the first one at the beginning.
-  mutating func next() throws(StatePage.Damage) -> RunRecord? {
+  mutating func next() throws(PageDamage) -> RunRecord? {
     if isAtBegin { return try seek(.begin) }
     while let top = stack.indices.last {
       guard stack[top].cursor.remaining > 0 else {
@@ -179,7 +179,7 @@ struct RunTreeCursor {
         continue
       }
       guard let entry = RunTreeEntry(&stack[top].cursor) else {
-        throw StatePage.Damage("an index page has a broken entry")
+        throw PageDamage("an index page has a broken entry")
       }
       let height = try Self.height(of: stack[top].page)
       return try descend(entry.place, height - 1, .begin)
@@ -191,14 +191,14 @@ struct RunTreeCursor {
   /// them is waited for. O(keys · height).
   static func willRead(
     _ keys: [[UInt8]], through sequence: UInt64, _ reader: RunReader
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     guard let root = reader.root.rows else { return }
     var (places, height) = ([RecordAddress](repeating: root.place, count: keys.count), root.height)
     while height > 0 {
       reader.willRead(unknown: places)
       for (index, key) in keys.enumerated() {
         let page = try page(reader, at: places[index], height)
-        places[index] = try key.lendBytes { key throws(StatePage.Damage) in
+        places[index] = try key.lendBytes { key throws(PageDamage) in
           try last(in: page, .key(key, sequence: sequence)).entry.place
         }
       }
@@ -210,17 +210,17 @@ struct RunTreeCursor {
   /// An inner page.
   private static func page(
     _ reader: RunReader, at place: RecordAddress, _ height: UInt8
-  ) throws(StatePage.Damage) -> RunRecord {
+  ) throws(PageDamage) -> RunRecord {
     let page = try reader.record(at: place, isInner: true)
     guard try Self.height(of: page) == height, !page.entries.isEmpty else {
-      throw StatePage.Damage("an index page is broken, or of another height than the page above says")
+      throw PageDamage("an index page is broken, or of another height than the page above says")
     }
     return page
   }
 
-  private static func height(of page: RunRecord) throws(StatePage.Damage) -> UInt8 {
+  private static func height(of page: RunRecord) throws(PageDamage) -> UInt8 {
     guard let height = page.bytes.first, height > 0 else {
-      throw StatePage.Damage("an index page has no height")
+      throw PageDamage("an index page has no height")
     }
     return height
   }
@@ -228,22 +228,22 @@ struct RunTreeCursor {
   /// The last entry at or before the target, or the first one, and the position after it.
   private static func last(
     in page: RunRecord, _ target: Target
-  ) throws(StatePage.Damage) -> (entry: RunTreeEntry, after: ByteCursor) {
+  ) throws(PageDamage) -> (entry: RunTreeEntry, after: ByteCursor) {
     var (low, high) = (1, page.entries.count)
     while low < high {
       let middle = (low + high) / 2
       var cursor = page.cursor(at: page.entries[middle])
-      guard let entry = RunTreeEntry(&cursor) else { throw StatePage.Damage("an index page is broken") }
+      guard let entry = RunTreeEntry(&cursor) else { throw PageDamage("an index page is broken") }
       if target.isBefore(entry) { high = middle } else { low = middle + 1 }
     }
     var cursor = page.cursor(at: page.entries[low - 1])
-    guard let entry = RunTreeEntry(&cursor) else { throw StatePage.Damage("an index page is broken") }
+    guard let entry = RunTreeEntry(&cursor) else { throw PageDamage("an index page is broken") }
     return (entry, cursor)
   }
 
   private mutating func descend(
     _ first: RecordAddress, _ firstHeight: UInt8, _ target: Target
-  ) throws(StatePage.Damage) -> RunRecord {
+  ) throws(PageDamage) -> RunRecord {
     var (place, height) = (first, firstHeight)
     while height > 0 {
       let page = try Self.page(reader, at: place, height)

@@ -57,16 +57,16 @@ extension KeysAt {
   /// many.
   func ranks(
     of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer, on parallel: Parallel
-  ) throws(StatePage.Damage) -> (ranks: [Int], areAllFound: Bool) {
+  ) throws(PageDamage) -> (ranks: [Int], areAllFound: Bool) {
     let keys = OrderedKeys(keys, in: bytes)
     if let first = keys.order.first { try willFind(Array(keys[first]), goesOn: true) }
     let groupCounts = try groupCounts()
     let count = keys.order.count
     let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))
-    let shares = Lock([Result<[Rank], StatePage.Damage>?](repeating: nil, count: shareCount))
+    let shares = Lock([Result<[Rank], PageDamage>?](repeating: nil, count: shareCount))
     parallel.forEach(below: shareCount) { share in
       let places = count * share / shareCount..<count * (share + 1) / shareCount
-      let found = Result { () throws(StatePage.Damage) in try counted(keys, places, groupCounts) }
+      let found = Result { () throws(PageDamage) in try counted(keys, places, groupCounts) }
       shares.withLock { $0[share] = found }
     }
     var ranks = [Int](repeating: 0, count: count)
@@ -84,7 +84,7 @@ extension KeysAt {
   /// The ranks of the keys at some indexes of their order.
   private func counted(
     _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts?]
-  ) throws(StatePage.Damage) -> [Rank] {
+  ) throws(PageDamage) -> [Rank] {
     var ranks = [Rank](repeating: Rank(), count: places.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {

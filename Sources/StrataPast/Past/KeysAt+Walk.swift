@@ -13,7 +13,7 @@ extension KeysAt {
   }
 
   /// The keys of a range, ascending. O(keys of the pages that have some).
-  func keys(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> [PastKey] {
+  func keys(from low: [UInt8], to high: [UInt8]?) throws(PageDamage) -> [PastKey] {
     var keys: [PastKey] = []
     try forEach(from: low, to: high, nil) { key in
       keys.append(
@@ -33,7 +33,7 @@ extension KeysAt {
   /// - Parameter all: the ranks of all keys of the range.
   func forEach(
     in ranks: Range<Int>, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>, _ body: (Lent) -> Void
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     guard !ranks.isEmpty else { return }
     var rank = all.lowerBound
     if ranks.lowerBound - rank < limits.uncountedKeyCountMax {
@@ -53,7 +53,7 @@ extension KeysAt {
       rank += 1
       return rank < ranks.upperBound
     }
-    guard rank == ranks.upperBound else { throw StatePage.Damage("the runs have other keys than they count") }
+    guard rank == ranks.upperBound else { throw PageDamage("the runs have other keys than they count") }
   }
 
   /// A key of a range with which a page begins, of any run, and that has as many keys before it as a rank says, or a few
@@ -62,7 +62,7 @@ extension KeysAt {
   /// then, and the others halve the rest.
   private func begin(
     before rank: Int, from low: [UInt8], to high: [UInt8]?, of all: Range<Int>
-  ) throws(StatePage.Damage) -> (key: [UInt8], rank: Int) {
+  ) throws(PageDamage) -> (key: [UInt8], rank: Int) {
     var begin = (key: low, rank: all.lowerBound)
     var end = (key: high, rank: all.upperBound)
     // To pass some keys and pages takes no longer than one more look.
@@ -102,7 +102,7 @@ extension KeysAt {
   /// - Parameter budget: nil if groups without a key that is there are left out, for which they are counted.
   private func forEach(
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     try willFind(low, goesOn: true)
     var (places, areThere): ([KeyPosition], [Bool]) = ([], [])
     for part in parts {
@@ -157,7 +157,7 @@ private final class KeyPosition: AscendingSource {
 
   /// Goes to the next key of the range. Pages without a key that is there are not read: of a million keys that come
   /// later, an early state has few. False at the end.
-  func next() throws(StatePage.Damage) -> Bool {
+  func next() throws(PageDamage) -> Bool {
     if cursor.isAtEndOfPage {
       guard let (page, part) = try nextPage() else { return false }
       cursor.skip(toPage: page, in: part)
@@ -172,12 +172,12 @@ private final class KeyPosition: AscendingSource {
   private var isAtEnd: Bool { keys.sequence >= run.keys.reader.root.end }
 
   /// Whether the key is there.
-  func isAlive() throws(StatePage.Damage) -> Bool {
+  func isAlive() throws(PageDamage) -> Bool {
     guard !isAtEnd, let part = cursor.part else { return cursor.isAliveAtEnd }
     return try lives(of: cursor.group, in: part).now[cursor.number]
   }
 
-  private func lives(of number: Int, in part: KeyDirectoryPart) throws(StatePage.Damage) -> KeyLives {
+  private func lives(of number: Int, in part: KeyDirectoryPart) throws(PageDamage) -> KeyLives {
     if let group, group.number == number { return group.lives }
     let lives =
       if let counts = try counts() {
@@ -190,14 +190,14 @@ private final class KeyPosition: AscendingSource {
   }
 
   /// What the groups count, inside of a run. A walk with a budget does without that.
-  private func counts() throws(StatePage.Damage) -> KeyCounts? {
+  private func counts() throws(PageDamage) -> KeyCounts? {
     budget == nil ? try keys.groupCounts()[run.index] : nil
   }
 
   // MARK: Pages
 
   /// The next page that is read; nil at the end of the walk.
-  private func nextPage() throws(StatePage.Damage) -> (Int, KeyDirectoryPart)? {
+  private func nextPage() throws(PageDamage) -> (Int, KeyDirectoryPart)? {
     var page = cursor.nextPage
     while true {
       if let part {
@@ -217,7 +217,7 @@ private final class KeyPosition: AscendingSource {
   }
 
   /// The next part of the directory; for the first run, the next one with a key that is there, as far as that is known.
-  private func nextPart() throws(StatePage.Damage) -> Int {
+  private func nextPart() throws(PageDamage) -> Int {
     let directory = run.keys.directory
     let next = part.map { $0.index + 1 } ?? directory.part(of: low) ?? 0
     guard run.isFirst, next < directory.partCount else { return next }
@@ -228,7 +228,7 @@ private final class KeyPosition: AscendingSource {
   /// The first page at or after one of which a key is there, for the first run; the end of the part if it has none. With a
   /// budget, and inside of a run, that is known only of the group that the walk is in. O(log pages + pages of a group +
   /// changes of a chunk).
-  private func firstPage(from index: Int, of part: Part) throws(StatePage.Damage) -> Int {
+  private func firstPage(from index: Int, of part: Part) throws(PageDamage) -> Int {
     let known = part.pages
     guard run.isFirst else { return index }
     guard !isAtEnd else { return known.firstAtEnd(in: index..<known.pages.upperBound) }
@@ -252,7 +252,7 @@ private final class KeyPosition: AscendingSource {
 
   /// The first group at or after one of which a key is there, for the first run, as far as groups are counted. O(log
   /// groups).
-  private func firstGroup(from index: Int) throws(StatePage.Damage) -> Int {
+  private func firstGroup(from index: Int) throws(PageDamage) -> Int {
     guard let before = try counts()?.before, index + 1 < before.count, before[index + 1] <= before[index]
     else { return index }
     var (low, high) = (index + 1, before.count)

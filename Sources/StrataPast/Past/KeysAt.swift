@@ -42,7 +42,7 @@ final class KeysAt: Sendable {
   convenience init?(
     _ set: RunSet, _ kind: KeyOwner.Kind, of owner: KeyOwner, at sequence: UInt64, _ limits: RunLimits,
     total: Int? = nil
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     var parts: [Part] = []
     let runs = set.runs(holding: sequence)
     for run in runs { run.willRead(kind, of: owner) }
@@ -57,11 +57,11 @@ final class KeysAt: Sendable {
   /// - Parameter parts: none is empty.
   init(
     _ parts: [Part], at sequence: UInt64, _ limits: RunLimits, total: Int? = nil
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     (self.parts, self.sequence, self.limits, self.total) = (parts, sequence, limits, total)
     let most = parts.reduce(UInt64(0)) { $0.addingSaturated($1.keys.root.count) }
     guard total.map({ UInt64($0) <= most }) ?? true else {
-      throw StatePage.Damage("the sections of the runs count more items than there are")
+      throw PageDamage("the sections of the runs count more items than there are")
     }
   }
 
@@ -69,7 +69,7 @@ final class KeysAt: Sendable {
   /// directory of each run, and a page, before any of it is waited for. O(runs · log parts).
   ///
   /// - Parameter goesOn: whether keys after it are read, too, as they are where all of a run's keys are after it.
-  func willFind(_ key: [UInt8], goesOn: Bool) throws(StatePage.Damage) {
+  func willFind(_ key: [UInt8], goesOn: Bool) throws(PageDamage) {
     var unknown: [(keys: KeySet, index: Int)] = []
     for part in parts {
       guard let index = part.keys.directory.part(of: key) ?? (goesOn ? 0 : nil) else { continue }
@@ -87,7 +87,7 @@ final class KeysAt: Sendable {
 
   /// For each part, how many keys its groups count; nil for a run that ends with the event or before it. O(groups of the
   /// run that goes on after it) the first time.
-  func groupCounts() throws(StatePage.Damage) -> [KeyCounts?] {
+  func groupCounts() throws(PageDamage) -> [KeyCounts?] {
     if let known = known.withLock({ $0 }) { return known }
     var counts: [KeyCounts?] = []
     var sum: Int64 = 0
@@ -98,25 +98,25 @@ final class KeysAt: Sendable {
         continue
       }
       guard let own = try part.keys.groupCounts(at: sequence) else {
-        throw StatePage.Damage("a run has keys without groups")
+        throw PageDamage("a run has keys without groups")
       }
       sum &+= own.before.last ?? 0
       counts.append(own)
     }
     guard total.map({ sum == $0 }) ?? true else {
-      throw StatePage.Damage("the runs count other items than their sections have")
+      throw PageDamage("the runs count other items than their sections have")
     }
     known.withLock { $0 = counts }
     return counts
   }
 
   /// The number of all keys. O(runs · changes of a chunk).
-  func count() throws(StatePage.Damage) -> Int {
+  func count() throws(PageDamage) -> Int {
     if let total { return total }
     var sum: Int64 = 0
     for part in parts { sum &+= try part.keys.total(at: sequence) }
     guard sum >= 0, let count = Int(exactly: sum) else {
-      throw StatePage.Damage("the runs count less than no key")
+      throw PageDamage("the runs count less than no key")
     }
     return count
   }
@@ -124,7 +124,7 @@ final class KeysAt: Sendable {
   /// The number of keys in a range. O(runs · (log n + keys of a page + changes of a chunk)).
   ///
   /// - Parameter high: the first key after them; nil for no bound.
-  func count(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
+  func count(from low: [UInt8], to high: [UInt8]?) throws(PageDamage) -> Int {
     if low.isEmpty, high == nil { return try count() }
     return try counts(from: low, to: high, cutAt: [])[0]
   }
@@ -133,19 +133,19 @@ final class KeysAt: Sendable {
   /// chunk)).
   func counts(
     from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
-  ) throws(StatePage.Damage) -> [Int] {
+  ) throws(PageDamage) -> [Int] {
     for bound in [low, high] { if let bound { try willFind(bound, goesOn: false) } }
     let groupCounts = try groupCounts()
     var counters = zip(parts, groupCounts).map { KeyCounter($0.keys, at: sequence, $1) }
     /// The keys below another one, which ascend from call to call; all of them for nil.
-    func count(below key: [UInt8]?) throws(StatePage.Damage) -> Int64 {
+    func count(below key: [UInt8]?) throws(PageDamage) -> Int64 {
       var count: Int64 = 0
       for index in parts.indices {
         guard let key else {
           count &+= counters[index].count
           continue
         }
-        count &+= try key.lendBytes { (key) throws(StatePage.Damage) in try counters[index].count(below: key)
+        count &+= try key.lendBytes { (key) throws(PageDamage) in try counters[index].count(below: key)
         }
       }
       return count
@@ -157,7 +157,7 @@ final class KeysAt: Sendable {
       let next = try count(below: index < cuts.count ? cuts[index] : high)
       let (count, isOverflow) = next.subtractingReportingOverflow(before)
       guard !isOverflow, count >= 0, let count = Int(exactly: count) else {
-        throw StatePage.Damage("the runs count less than no key")
+        throw PageDamage("the runs count less than no key")
       }
       counts.append(count)
       before = next
@@ -168,7 +168,7 @@ final class KeysAt: Sendable {
   /// How many keys each section has, for keys whose sections are counted. O(sections of the runs).
   static func sections(
     _ set: RunSet, of owner: KeyOwner, at sequence: UInt64
-  ) throws(StatePage.Damage) -> [(section: [UInt8], count: Int)] {
+  ) throws(PageDamage) -> [(section: [UInt8], count: Int)] {
     var sum = SectionCounts()
     let runs = set.runs(holding: sequence)
     for run in runs { run.willRead(.items, of: owner) }
@@ -181,10 +181,10 @@ final class KeysAt: Sendable {
     var total: UInt64 = 0
     for (section, count) in zip(sum.sections, sum.counts) where count != 0 {
       guard count > 0, let count = Int(exactly: count) else {
-        throw StatePage.Damage("the runs count less than no item of a section")
+        throw PageDamage("the runs count less than no item of a section")
       }
       total = total.addingSaturated(UInt64(count))
-      guard total <= UInt64(UInt32.max) else { throw StatePage.Damage("the runs count too many items") }
+      guard total <= UInt64(UInt32.max) else { throw PageDamage("the runs count too many items") }
       sections.append((section, count))
     }
     return sections
@@ -193,7 +193,7 @@ final class KeysAt: Sendable {
   // MARK: Ranges
 
   /// About how many pages of all runs have keys of a range. O(runs · log n).
-  func pageCount(from low: [UInt8], to high: [UInt8]?) throws(StatePage.Damage) -> Int {
+  func pageCount(from low: [UInt8], to high: [UInt8]?) throws(PageDamage) -> Int {
     var count = 0
     for part in parts { count += 1 + (try pages(part, from: low, to: high)).count }
     return count
@@ -202,7 +202,7 @@ final class KeysAt: Sendable {
   /// The pages that begin inside a range, and not with its first key.
   func pages(
     _ part: Part, from low: [UInt8], to high: [UInt8]?
-  ) throws(StatePage.Damage) -> Range<Int> {
+  ) throws(PageDamage) -> Range<Int> {
     let pageCount = part.keys.directory.pageCount
     var first = try part.keys.firstPage(from: low)
     if first < pageCount, try part.keys.first(first) == low { first += 1 }
@@ -214,7 +214,7 @@ final class KeysAt: Sendable {
   /// runs together, no part has more than two of that number's shares.
   func cuts(
     from low: [UInt8], to high: [UInt8]?, partCount: Int
-  ) throws(StatePage.Damage) -> [[UInt8]] {
+  ) throws(PageDamage) -> [[UInt8]] {
     var candidates: [(key: [UInt8], weight: Double)] = []
     for part in parts {
       let pages = try pages(part, from: low, to: high)

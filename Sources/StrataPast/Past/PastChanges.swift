@@ -20,7 +20,7 @@ final class PastChanges: KnownChanges {
 
   init(
     _ set: RunSet, table: UInt32, from old: UInt64, to new: UInt64, noteDamage: @escaping @Sendable () -> Void
-  ) throws(StatePage.Damage) {
+  ) throws(PageDamage) {
     (self.table, self.noteDamage) = (table, noteDamage)
     (first, last, isBackwards) = (min(old, new), max(old, new), new < old)
     changed = try RunChangedKeys(set, after: first, through: last)
@@ -30,7 +30,7 @@ final class PastChanges: KnownChanges {
   /// Goes to the next row. False at the end; nil if the runs have lost something. Then the rows after this one are not
   /// known.
   func next() -> Bool? {
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       while try changed.next() {
         let key = changed.key
         guard key.withUnsafeBytes({ RunKey.table($0) }) == table else { continue }
@@ -46,7 +46,7 @@ final class PastChanges: KnownChanges {
     }
   }
 
-  private func rows(_ key: [UInt8]) throws(StatePage.Damage) -> (first: RunRow, last: RunRow) {
+  private func rows(_ key: [UInt8]) throws(PageDamage) -> (first: RunRow, last: RunRow) {
     let ends = changed.ends
     var before = try row(ends.first, through: first)
     if before == nil {
@@ -60,7 +60,7 @@ final class PastChanges: KnownChanges {
     return (before ?? RunRow(bytes: []), after ?? RunRow(bytes: []))
   }
 
-  private func row(_ cursor: RunRowCursor, through sequence: UInt64) throws(StatePage.Damage) -> RunRow? {
+  private func row(_ cursor: RunRowCursor, through sequence: UInt64) throws(PageDamage) -> RunRow? {
     if let known = cursor.version, known.sequence > sequence { return nil }
     let newer = try cursor.version(through: sequence)
     guard let version = newer ?? cursor.version else { return nil }
@@ -69,7 +69,7 @@ final class PastChanges: KnownChanges {
 
   private func row(
     _ key: [UInt8], in rows: RunRows, before newest: RunReader? = nil
-  ) throws(StatePage.Damage) -> RunRow {
+  ) throws(PageDamage) -> RunRow {
     guard let (version, bytes) = try rows.version(of: key, before: newest) else { return RunRow(bytes: []) }
     return RunRow(version: version, bytes: Array(bytes))
   }

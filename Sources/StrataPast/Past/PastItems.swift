@@ -80,7 +80,7 @@ final class PastItems: CountedItems {
     else { return nil }
     let (first, last) = (place(ofSectionAt: ranks.lowerBound), place(ofSectionAt: ranks.upperBound - 1))
     var items = CopiedItems()
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let next = last + 1 < sections.count ? sections[last + 1] : nil
       try keys.forEach(
         in: ranks, from: sections[first], to: next,
@@ -103,10 +103,10 @@ final class PastItems: CountedItems {
 
   /// What `Tree.ranks` says of the items; nil if the runs have lost something. O(keys · runs · log n).
   func ranks(of keys: [Range<Int>], in bytes: UnsafeRawBufferPointer) -> (ranks: [Int], areAllFound: Bool)? {
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let found = try self.keys.ranks(of: keys, in: bytes, on: source.healing.parallel)
       guard found.ranks.allSatisfy({ (0...tree.count).contains($0) }) else {
-        throw StatePage.Damage("the runs count other keys than they have")
+        throw PageDamage("the runs count other keys than they have")
       }
       return found
     } catch {

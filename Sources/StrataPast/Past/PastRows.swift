@@ -34,7 +34,7 @@ final class PastRows: KnownRows {
   /// A row; nil if the runs have lost it. O(log n) for each run that has the row.
   func row(_ id: UnsafeRawBufferPointer) -> KnownRow? {
     let rows = idle.withLock { $0.popLast() } ?? RunRows(set, at: sequence, areThere: true)
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       guard let (version, bytes) = try rows.version(of: RunKey.make(number, id)) else {
         return KnownRow()
       }
@@ -69,7 +69,7 @@ extension PastRows {
   /// Nil if no runs have both moments as they are in the two, or have lost something.
   func changes(to other: any KnownRows) -> (any KnownChanges)? {
     guard let other = other as? PastRows, let set = common(with: other) else { return nil }
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       return try PastChanges(
         set, table: number, from: sequence, to: other.sequence, noteDamage: noteDamage)
     } catch {

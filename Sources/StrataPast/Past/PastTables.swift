@@ -21,7 +21,7 @@ extension RunSet {
   func unreadTables(
     at sequence: UInt64, recordsTouches: Bool, keeping owner: KeyOwner, _ cache: PageCache,
     _ healing: PastHealing
-  ) throws(StatePage.Damage) -> TableSet? {
+  ) throws(PageDamage) -> TableSet? {
     guard let list = owner.list, let kept = list.definition.kept,
       runs(holding: sequence).allSatisfy({ $0.hasKeys(of: owner) }),
       let rowKeys = try KeysAt(self, .rows, of: .rows, at: sequence, healing.limits),
@@ -55,13 +55,13 @@ extension RunSet {
   }
 
   private func storedRows(at sequence: UInt64) -> PastTree.Values {
-    { (keys, body) throws(StatePage.Damage) in
+    { (keys, body) throws(PageDamage) in
       let rows = RunRows(self, at: sequence, areThere: true)
       var stored: [UInt8] = []
       for key in keys {
         guard let (version, bytes) = try rows.version(of: key.bytes), version.kind == .document,
           bytes.count <= Tree.valueLengthMax - StoredRow.headLength
-        else { throw StatePage.Damage("a key is there without its row") }
+        else { throw PageDamage("a key is there without its row") }
         key.bytes.withUnsafeBytes { bytesOfKey in
           let row = RowView(
             id: RunKey.id(bytesOfKey), revision: version.sequence, created: version.created,
@@ -75,11 +75,11 @@ extension RunSet {
   }
 
   private func reasons(at sequence: UInt64) -> PastTree.Values {
-    { (keys, body) throws(StatePage.Damage) in
+    { (keys, body) throws(PageDamage) in
       let rows = RunRows(self, at: sequence, areThere: true)
       for key in keys {
         guard let (version, bytes) = try rows.version(of: key.bytes), version.kind == .problem else {
-          throw StatePage.Damage("a key is there without its row")
+          throw PageDamage("a key is there without its row")
         }
         body(key, bytes)
       }
@@ -110,7 +110,7 @@ final class PastView: SavedView {
   /// The view of the rows as they are now: events after those that the runs have may have changed them.
   func view(_ definition: ViewDefinition, over now: Tree) -> View? {
     guard definition.kept == kept else { return nil }
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       var view = try view(definition)
       view?.catchUp(from: rows, to: now)
       return view
@@ -120,7 +120,7 @@ final class PastView: SavedView {
     }
   }
 
-  private func view(_ definition: ViewDefinition) throws(StatePage.Damage) -> View? {
+  private func view(_ definition: ViewDefinition) throws(PageDamage) -> View? {
     let lengths: PastTree.Values = { keys, body in
       for key in keys {
         var lengths = ItemKey.lengths(section: key.sectionLength, id: key.idLength)
@@ -134,7 +134,7 @@ final class PastView: SavedView {
     let unplaced = try tree(unplacedKeys, definition, .problems, reasons(definition))
     var values: Tree?
     if definition.holdsValues {
-      values = try self.keys(.values, count).map { (keys) throws(StatePage.Damage) in
+      values = try self.keys(.values, count).map { (keys) throws(PageDamage) in
         try tree(keys, definition, .values, lengths)
       }
     }
@@ -145,14 +145,14 @@ final class PastView: SavedView {
   }
 
   /// - Parameter count: how many there are, if that is known.
-  private func keys(_ kind: KeyOwner.Kind, _ count: Int? = nil) throws(StatePage.Damage) -> KeysAt? {
+  private func keys(_ kind: KeyOwner.Kind, _ count: Int? = nil) throws(PageDamage) -> KeysAt? {
     try KeysAt(set, kind, of: owner, at: sequence, healing.limits, total: count)
   }
 
   private func tree(
     _ keys: KeysAt, _ definition: ViewDefinition, _ part: ViewTrees.Kind,
     _ values: @escaping PastTree.Values
-  ) throws(StatePage.Damage) -> Tree {
+  ) throws(PageDamage) -> Tree {
     try PastTree.make(
       of: keys, pageSize: part.pageSize, cache,
       healing.state.healing(owner.list?.table ?? "", .view(definition, part)),
@@ -162,7 +162,7 @@ final class PastView: SavedView {
   /// Why rows are not placed, or placed by a shorter key, which the rows themselves say.
   private func reasons(_ definition: ViewDefinition) -> PastTree.Values {
     let (set, table, sequence) = (set, owner.list?.table ?? "", sequence)
-    return { (keys, body) throws(StatePage.Damage) in
+    return { (keys, body) throws(PageDamage) in
       guard let number = set.number(ofTable: table) else { return }
       let rows = RunRows(set, at: sequence, areThere: true)
       var placed = PlacedKey()
@@ -170,7 +170,7 @@ final class PastView: SavedView {
       for key in keys {
         let rowKey = key.bytes.withUnsafeBytes { RunKey.make(number, $0) }
         guard let (version, bytes) = try rows.version(of: rowKey), version.kind == .document else {
-          throw StatePage.Damage("a key is there without its row")
+          throw PageDamage("a key is there without its row")
         }
         key.bytes.withUnsafeBytes { id in
           let row = RowView(

@@ -15,7 +15,7 @@ final class PastTree: Sendable {
   typealias Values =
     @Sendable (
       _ keys: [PastKey], _ body: (PastKey, UnsafeRawBufferPointer) -> Void
-    ) throws(StatePage.Damage) -> Void
+    ) throws(PageDamage) -> Void
 
   /// The height of pages that are made with all that is below them. As many leaves as they can have are enough for as
   /// many keys as such a page is cut to have, however large each is.
@@ -58,7 +58,7 @@ final class PastTree: Sendable {
     of keys: KeysAt, prefix: [UInt8] = [], end: [UInt8]? = nil, pageSize: Int, bottomPageCount: Int = 4,
     hasAll: Bool = false, isWanted: Bool = true, _ cache: PageCache, _ healing: TreeHealing,
     noteDamage: @escaping @Sendable () -> Void, _ values: @escaping Values
-  ) throws(StatePage.Damage) -> Tree {
+  ) throws(PageDamage) -> Tree {
     let tree = PastTree(
       keys, prefix: prefix, end: end, pageSize: pageSize, bottomPageCount: bottomPageCount, healing,
       noteDamage: noteDamage, values)
@@ -70,9 +70,9 @@ final class PastTree: Sendable {
 
   private func tree(
     _ source: PageSource, hasAll: Bool, isWanted: Bool
-  ) throws(StatePage.Damage) -> Tree {
+  ) throws(PageDamage) -> Tree {
     let total = hasAll ? try keys.count() : try keys.count(from: prefix, to: end)
-    guard let total = UInt32(exactly: total) else { throw StatePage.Damage("the runs have too many keys") }
+    guard let total = UInt32(exactly: total) else { throw PageDamage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
     let wholeCountMax = keys.limits.wholeKeyCountMax
     var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
@@ -95,7 +95,7 @@ final class PastTree: Sendable {
 
   /// The page of a stub, owned by the caller.
   private func page(_ part: PagePart, _ source: PageSource) throws(PageLoss) -> PageRef {
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let page = try made(part, source)
       page.place.pointee = part.place
       return page
@@ -105,14 +105,14 @@ final class PastTree: Sendable {
     }
   }
 
-  private func made(_ part: PagePart, _ source: PageSource) throws(StatePage.Damage) -> PageRef {
+  private func made(_ part: PagePart, _ source: PageSource) throws(PageDamage) -> PageRef {
     let (low, high) = range(part)
     if part.height > Self.bottom, try keys.pageCount(from: low, to: high) > bottomPageCount {
       return inner(part, try children(part), source)
     }
     let tree = try content(part)
     guard let root = tree.root, PageRef(root).height <= part.height else {
-      throw StatePage.Damage("more keys are in a part of a tree than it can have")
+      throw PageDamage("more keys are in a part of a tree than it can have")
     }
     var page = PageRef(root)
     page.retain()
@@ -132,11 +132,11 @@ final class PastTree: Sendable {
   }
 
   /// A tree of everything in a part.
-  private func content(_ part: PagePart) throws(StatePage.Damage) -> Tree {
+  private func content(_ part: PagePart) throws(PageDamage) -> Tree {
     let (low, high) = range(part)
     let found = try keys.keys(from: low, to: high)
     guard found.count == Int(part.total) else {
-      throw StatePage.Damage("the runs have other keys than they count")
+      throw PageDamage("the runs have other keys than they count")
     }
     var builder = Tree.Builder(pageSize: pageSize)
     try values(found) { key, value in
@@ -145,12 +145,12 @@ final class PastTree: Sendable {
       }
     }
     let tree = builder.finish()
-    guard tree.count == found.count else { throw StatePage.Damage("the runs have keys without values") }
+    guard tree.count == found.count else { throw PageDamage("the runs have keys without values") }
     return tree
   }
 
   /// The parts below one, each with a key.
-  private func children(_ part: PagePart) throws(StatePage.Damage) -> [PagePart] {
+  private func children(_ part: PagePart) throws(PageDamage) -> [PagePart] {
     let (low, high) = range(part)
     let cuts = try keys.cuts(from: low, to: high, partCount: PageLayout.childCountMax)
     var parts: [PagePart] = []
@@ -168,7 +168,7 @@ final class PastTree: Sendable {
           high: part.high))
     }
     guard sum == UInt64(part.total) else {
-      throw StatePage.Damage("the runs have other keys than they count")
+      throw PageDamage("the runs have other keys than they count")
     }
     return parts
   }

@@ -69,7 +69,7 @@ final class RunPast {
   ///
   /// - Parameter other: a state that the runs have; nil to build the state whole.
   func tables(at sequence: UInt64, from other: TableSet? = nil, _ slice: TimeSlice? = nil) -> Building {
-    read { (runs) throws(StatePage.Damage) in
+    read { (runs) throws(PageDamage) in
       if building == nil, step == nil {
         if let other {
           step = try RunStep(runs, from: other, to: sequence, only: folding.tableNames)
@@ -96,7 +96,7 @@ final class RunPast {
       return nil
     }
     // Everything that reads a page of the state later holds the runs with their files open.
-    guard let runs = read({ (runs) throws(StatePage.Damage) in try runs.held(at: sequence) }) else {
+    guard let runs = read({ (runs) throws(PageDamage) in try runs.held(at: sequence) }) else {
       return .damaged
     }
     let healing = PastHealing(
@@ -109,7 +109,7 @@ final class RunPast {
       parallel: store.log.options.machine.parallel
     ) { history.noteDamage(in: runs) }
     let cache = store.projectors.pageCache
-    let made = read { (_) throws(StatePage.Damage) -> Building? in
+    let made = read { (_) throws(PageDamage) -> Building? in
       try runs.unreadTables(
         at: sequence, recordsTouches: folding.recordsTouches, keeping: owner, cache, healing
       ).map { .done($0, head: runs.head) }
@@ -130,7 +130,7 @@ final class RunPast {
   /// A row after an event; nil if the runs do not have the event.
   func row(_ id: String, of table: String, at sequence: UInt64) -> RunRow? {
     guard covers(sequence) else { return nil }
-    return read { (runs) throws(StatePage.Damage) in
+    return read { (runs) throws(PageDamage) in
       guard let key = runs.key(of: id, in: table), let found = try runs.version(of: key, at: sequence) else {
         return RunRow(bytes: [])
       }
@@ -140,7 +140,7 @@ final class RunPast {
 
   /// All versions of a row that the runs have; nil if there are no runs.
   func versions(_ id: String, of table: String) -> RunVersions? {
-    read { (runs) throws(StatePage.Damage) in
+    read { (runs) throws(PageDamage) in
       var known = RunVersions(begin: runs.begin, end: runs.end)
       guard let key = runs.key(of: id, in: table) else { return known }
       known.versions = try runs.versions(of: key).map { RunRow(version: $0.version, bytes: $0.bytes) }
@@ -148,9 +148,9 @@ final class RunPast {
     }
   }
 
-  private func read<Result>(_ body: (RunSet) throws(StatePage.Damage) -> Result) -> Result? {
+  private func read<Result>(_ body: (RunSet) throws(PageDamage) -> Result) -> Result? {
     guard let runs else { return nil }
-    do throws(StatePage.Damage) { return try body(runs) } catch {
+    do throws(PageDamage) { return try body(runs) } catch {
       (self.runs, building, step) = (nil, nil, nil)
       // By now another thread may have opened the file that this one could not.
       if !error.isWanted { history?.noteDamage(in: runs) }

@@ -196,12 +196,12 @@ extension Checkpoints {
     return try? read(slot, files)
   }
 
-  private func read(_ slot: StateSlot, _ files: StateFiles) throws(StatePage.Damage) -> TableSet {
+  private func read(_ slot: StateSlot, _ files: StateFiles) throws(PageDamage) -> TableSet {
     var open: [UInt32: any File] = [:]
     // A state without tables has an empty directory, which has no page.
     if slot.root.total > 0 {
       guard let first = files.openPages(slot.root.place.file) else {
-        throw StatePage.Damage("a page file is missing")
+        throw PageDamage("a page file is missing")
       }
       // The directory may be in several files, but says itself in which.
       open = [slot.root.place.file: first]
@@ -216,7 +216,7 @@ extension Checkpoints {
     let entries = try StateEntries(directory)
     // They stay open, so that a page that is read later is found also when a writer has replaced its file.
     open = open.filter { entries.pageFiles.contains($0.key) }
-    guard open.count == entries.pageFiles.count else { throw StatePage.Damage("a page file is missing") }
+    guard open.count == entries.pageFiles.count else { throw PageDamage("a page file is missing") }
     let reader = StateReader(open, lineage, cache)
     let (tables, trees) = try self.tables(entries, reader, slot, in: files.folder)
     self.reader.withLock { $0 = reader }
@@ -237,7 +237,7 @@ extension Checkpoints {
 
   private func tables(
     _ entries: StateEntries, _ reader: StateReader, _ slot: StateSlot, in folder: String
-  ) throws(StatePage.Damage) -> ([Table], SavedTrees) {
+  ) throws(PageDamage) -> ([Table], SavedTrees) {
     var trees = SavedTrees()
     var tables: [Table] = []
     let healing = healing(slot.sequence, chain: slot.chain, in: folder)
@@ -255,7 +255,7 @@ extension Checkpoints {
       trees[SavedTrees.Key(table.name, .problems)] = (problems, table.problems.usage)
       var views: [ViewOnDisk] = []
       for view in entries.views where view.table == UInt32(index) {
-        guard view.sequence <= slot.sequence else { throw StatePage.Damage("a view is newer than its state") }
+        guard view.sequence <= slot.sequence else { throw PageDamage("a view is newer than its state") }
         let healing = healings[view.sequence] ?? self.healing(view.sequence, chain: nil, in: folder)
         healings[view.sequence] = healing
         let isOfRows = view.roots.rows.root == table.rows.root

@@ -103,20 +103,20 @@ extension StateEntries {
 // MARK: Reading
 
 extension StateEntries {
-  init(_ directory: Tree) throws(StatePage.Damage) {
-    var damage: StatePage.Damage?
+  init(_ directory: Tree) throws(PageDamage) {
+    var damage: PageDamage?
     directory.forEach(in: 0..<directory.count) { key, value in
       guard damage == nil, let (kind, number) = StateDirectory.parsed(key) else {
-        return damage = damage ?? StatePage.Damage("the directory has an unknown key")
+        return damage = damage ?? PageDamage("the directory has an unknown key")
       }
       // An empty value has no address.
       let isRead = value.baseAddress.map { add(kind, number, ByteCursor($0, count: value.count)) }
       if isRead ?? (kind == .pageFile && add(kind, number, nil)) { return }
-      damage = StatePage.Damage("an entry of the directory cannot be read")
+      damage = PageDamage("an entry of the directory cannot be read")
     }
     if let damage { throw damage }
     guard failures.count == min(failureCount, ProjectionFailures.listedCountMax) else {
-      throw StatePage.Damage("the directory lacks failures")
+      throw PageDamage("the directory lacks failures")
     }
   }
 

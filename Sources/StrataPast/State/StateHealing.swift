@@ -167,9 +167,8 @@ struct TreeHealing: Sendable {
   }
 
   /// A page that could not be read, with everything below it, owned by the caller.
-  func page(_ part: PagePart, _ layout: PageLayout, _ damage: StatePage.Damage) throws(PageLoss) -> PageRef {
-    let place = "page file \(part.place.file), offset \(part.place.offset)"
-    let fault = "\(damage.what): \(name()), \(place)"
+  func page(_ part: PagePart, _ layout: PageLayout, _ damage: PageDamage) throws(PageLoss) -> PageRef {
+    let fault = "\(damage): \(name())"
     let found: PageRef?
     do throws(StoreError) { found = try tree()?.page(part, layout) } catch {
       throw PageLoss(

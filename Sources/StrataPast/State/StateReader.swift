@@ -119,10 +119,10 @@ final class StateReader: Sendable {
   /// - Parameter healing: what makes pages that cannot be read.
   func tree(
     _ root: StateTreeRoot, pageSize: Int, healing: TreeHealing, _ isValid: @escaping EntryCheck
-  ) throws(StatePage.Damage) -> Tree {
+  ) throws(PageDamage) -> Tree {
     let reader = StateTreeReader(self, pageSize: pageSize, healing: healing, isValid)
     let source = reader.source
-    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in
+    return try tree(root, pageSize: pageSize) { (part) throws(PageDamage) in
       try reader.read(part, source)
     }
   }
@@ -135,21 +135,21 @@ final class StateReader: Sendable {
   /// The tree with a root. Every page is read. O(bytes).
   func wholeTree(
     _ root: StateTreeRoot, pageSize: Int, _ isValid: @escaping EntryCheck
-  ) throws(StatePage.Damage) -> Tree {
+  ) throws(PageDamage) -> Tree {
     let reader = StateTreeReader(self, pageSize: pageSize, healing: nil, isValid)
-    return try tree(root, pageSize: pageSize) { (part) throws(StatePage.Damage) in try reader.readAll(part) }
+    return try tree(root, pageSize: pageSize) { (part) throws(PageDamage) in try reader.readAll(part) }
   }
 
   private func tree(
-    _ root: StateTreeRoot, pageSize: Int, _ read: (PagePart) throws(StatePage.Damage) -> PageRef
-  ) throws(StatePage.Damage) -> Tree {
+    _ root: StateTreeRoot, pageSize: Int, _ read: (PagePart) throws(PageDamage) -> PageRef
+  ) throws(PageDamage) -> Tree {
     guard root.total > 0 else { return Tree(pageSize: pageSize) }
-    guard root.height <= StateTreeRoot.heightMax else { throw StatePage.Damage("a tree is too high") }
+    guard root.height <= StateTreeRoot.heightMax else { throw PageDamage("a tree is too high") }
     let page = try read(
       PagePart(place: root.place, height: Int(root.height), total: root.total, low: nil, high: nil))
     guard page.isLeaf || page.count > 1 else {
       page.release()
-      throw StatePage.Damage("a root has only one child")
+      throw PageDamage("a root has only one child")
     }
     return Tree(pageSize: pageSize, owned: page)
   }
@@ -162,28 +162,18 @@ final class StateReader: Sendable {
 
   /// Lends the raw bytes of a record, after its checks.
   func withRaw<Result>(
-    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
-  ) throws(StatePage.Damage) -> Result {
-    do throws(StatePage.Damage) { return try withUnplacedRaw(of: place, body) } catch {
-      var damage = error
-      damage.place = place
-      throw damage
-    }
-  }
-
-  private func withUnplacedRaw<Result>(
-    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(StatePage.Damage) -> Result
-  ) throws(StatePage.Damage) -> Result {
+    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(PageDamage) -> Result
+  ) throws(PageDamage) -> Result {
     guard let file = file(place.file) else {
       throw open.withLock({ $0 == nil })
-        ? .wasEvicted : StatePage.Damage("a page is in a file that is missing, or is another one")
+        ? .wasEvicted : PageDamage("a page is in a file that is missing, or is another one")
     }
     // Nothing is allocated for a record that the file cannot hold.
-    guard isWithinFile(place, file) else { throw StatePage.Damage("a page is past the end of its file") }
+    guard isWithinFile(place, file) else { throw PageDamage("a page is past the end of its file") }
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
     defer { record.deallocate() }
     guard (try? file.read(into: record, at: Int64(place.offset))) == record.count else {
-      throw StatePage.Damage("a page cannot be read")
+      throw PageDamage("a page cannot be read")
     }
     return try StatePage.withRaw(UnsafeRawBufferPointer(record), of: place, body)
   }

@@ -27,30 +27,38 @@ struct StateTreeReader: Sendable {
   }
 
   private func page(_ part: PagePart, _ source: PageSource) throws(PageLoss) -> PageRef {
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       let page = try read(part, source)
       reader.count(page)
       return page
     } catch {
-      guard let healing else { preconditionFailure("a page without healing is read late: \(error.what)") }
+      guard let healing else { preconditionFailure("a page without healing is read late: \(error)") }
       return try healing.page(part, layout, error)
     }
   }
 
   /// A page whose children are stubs, owned by the caller.
-  func read(_ part: PagePart, _ source: PageSource) throws(StatePage.Damage) -> PageRef {
+  func read(_ part: PagePart, _ source: PageSource) throws(PageDamage) -> PageRef {
     try read(part) { part in PageRef(stubFor: part, in: source) }
   }
 
   /// A page with everything below it, owned by the caller. O(bytes).
-  func readAll(_ part: PagePart) throws(StatePage.Damage) -> PageRef {
-    try read(part) { (part) throws(StatePage.Damage) in try readAll(part) }
+  func readAll(_ part: PagePart) throws(PageDamage) -> PageRef {
+    try read(part) { (part) throws(PageDamage) in try readAll(part) }
   }
 
   private func read(
-    _ part: PagePart, _ child: (PagePart) throws(StatePage.Damage) -> PageRef
-  ) throws(StatePage.Damage) -> PageRef {
-    let content = try reader.withRaw(of: part.place) { (raw) throws(StatePage.Damage) in
+    _ part: PagePart, _ child: (PagePart) throws(PageDamage) -> PageRef
+  ) throws(PageDamage) -> PageRef {
+    try PageDamage.inRecord(of: StoreLayout.pageFileName(part.place.file), at: part.place.offset) {
+      () throws(PageDamage) in try readRecord(part, child)
+    }
+  }
+
+  private func readRecord(
+    _ part: PagePart, _ child: (PagePart) throws(PageDamage) -> PageRef
+  ) throws(PageDamage) -> PageRef {
+    let content = try reader.withRaw(of: part.place) { (raw) throws(PageDamage) in
       try StatePage.decode(raw, height: part.height, layout, isValid)
     }
     let page: PageRef
@@ -59,7 +67,7 @@ struct StateTreeReader: Sendable {
       page = leaf
       guard Self.fits(leaf, part) else {
         leaf.release()
-        throw StatePage.Damage("a leaf does not have the keys that its parent names")
+        throw PageDamage("a leaf does not have the keys that its parent names")
       }
     case .inner(let children): page = try inner(children, part, child)
     }
@@ -76,8 +84,8 @@ struct StateTreeReader: Sendable {
   }
 
   private func inner(
-    _ children: [StatePage.Child], _ part: PagePart, _ child: (PagePart) throws(StatePage.Damage) -> PageRef
-  ) throws(StatePage.Damage) -> PageRef {
+    _ children: [StatePage.Child], _ part: PagePart, _ child: (PagePart) throws(PageDamage) -> PageRef
+  ) throws(PageDamage) -> PageRef {
     var parts: [PagePart] = []
     var total: UInt64 = 0
     for (index, child) in children.enumerated() {
@@ -85,15 +93,15 @@ struct StateTreeReader: Sendable {
       let low = index == 0 ? part.low : child.separator
       let high = index + 1 < children.count ? children[index + 1].separator : part.high
       if let low, let high, !low.lexicographicallyPrecedes(high) {
-        throw StatePage.Damage("the separators of a page do not ascend")
+        throw PageDamage("the separators of a page do not ascend")
       }
       parts.append(
         PagePart(place: child.place, height: part.height - 1, total: child.total, low: low, high: high))
     }
-    guard total == UInt64(part.total) else { throw StatePage.Damage("a page's counts are not its total") }
+    guard total == UInt64(part.total) else { throw PageDamage("a page's counts are not its total") }
     // The draft does not release what it was given.
     var pages: [PageRef] = []
-    do throws(StatePage.Damage) {
+    do throws(PageDamage) {
       for part in parts { pages.append(try child(part)) }
     } catch {
       for page in pages { page.release() }

@@ -35,7 +35,7 @@ package struct StateVerifier {
       guard let slot = slots.first else {
         // Before its first checkpoint is done, a folder has no state.
         return try files.pageFiles().count > 1
-          ? finding(folder, nil, StatePage.Damage("no slot of STATE can be read")) : nil
+          ? finding(folder, nil, PageDamage("no slot of STATE can be read")) : nil
       }
       let found: StoreFinding?
       if isStale(slot) {
@@ -63,16 +63,16 @@ package struct StateVerifier {
       what: "the state is of events up to \(slot.sequence), which the log lost before they were durable")
   }
 
-  private func finding(_ folder: String, _ slot: StateSlot?, _ damage: StatePage.Damage) -> StoreFinding {
+  private func finding(_ folder: String, _ slot: StateSlot?, _ damage: PageDamage) -> StoreFinding {
     let sequence = slot?.sequence ?? 0
-    let file = damage.place.map { StoreLayout.pageFileName($0.file) } ?? StoreLayout.stateFile
+    let file = damage.place?.file ?? StoreLayout.stateFile
     return StoreFinding(
       .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(file)", offset: damage.place?.offset ?? 0,
       first: sequence &+ 1, last: sequence, what: damage.what)
   }
 
   /// The damage to a state; nil if there is none.
-  private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> StatePage.Damage? {
+  private func problem(of slot: StateSlot, in files: StateFiles) throws(StoreError) -> PageDamage? {
     let mark = log.mark
     guard slot.storeID == log.storeID else { return .init("the state is of another store") }
     guard slot.sequence >= mark.logBegin else { return nil }
@@ -82,13 +82,13 @@ package struct StateVerifier {
       return .init("the state was saved before events of it were erased")
     }
     let saved: WholeState
-    do throws(StatePage.Damage) { saved = try WholeState(slot, files) } catch {
+    do throws(PageDamage) { saved = try WholeState(slot, files) } catch {
       var damage = error
       damage.what = "the state cannot be read: \(error.what)"
       return damage
     }
     guard slot.name == StateName(.documents(only: nil))?.hash else { return nil }
-    return difference(of: saved, slot).map { StatePage.Damage($0) }
+    return difference(of: saved, slot).map { PageDamage($0) }
   }
 
   /// Compares the tables of the documents with those that the log gives.
@@ -128,11 +128,11 @@ struct WholeState {
 
   private(set) var tables: [Table] = []
 
-  init(_ slot: StateSlot, _ files: StateFiles) throws(StatePage.Damage) {
+  init(_ slot: StateSlot, _ files: StateFiles) throws(PageDamage) {
     var open: [UInt32: any File] = [:]
     for number in (try? files.pageFiles()) ?? [] { open[number] = files.openPages(number) }
     let reader = StateReader(open, StateLineage(), PageCache(limit: 0))
-    guard slot.root.total > 0 else { throw StatePage.Damage("it has no directory") }
+    guard slot.root.total > 0 else { throw PageDamage("it has no directory") }
     let entries = try StateEntries(
       try reader.wholeTree(slot.root, pageSize: StateDirectory.pageSize) { _, _ in true })
     for table in entries.tables {

@@ -70,7 +70,7 @@ final class ViewOnDisk: SavedView {
     return (view, before)
   }
 
-  private func trees(_ definition: ViewDefinition) throws(StatePage.Damage) -> ViewTrees {
+  private func trees(_ definition: ViewDefinition) throws(PageDamage) -> ViewTrees {
     let isCompared = definition.isCompared
     var trees = ViewTrees()
     for kind in ViewTrees.Kind.allCases {
@@ -86,7 +86,7 @@ final class ViewOnDisk: SavedView {
     return trees
   }
 
-  private func rowsOnDisk() throws(StatePage.Damage) -> Tree {
+  private func rowsOnDisk() throws(PageDamage) -> Tree {
     let healing = healing.healing(table, .rows)
     return try reader.tree(roots.rows.root, pageSize: TreePages.table, healing: healing, StoredRow.isValid)
   }

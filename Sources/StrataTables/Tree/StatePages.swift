@@ -9,25 +9,6 @@ package enum StatePage {
   package static let headLength = 12
   static let compressedFlag: UInt32 = 1
 
-  /// The damage to a record.
-  package struct Damage: Error {
-    package var what: String
-    /// Whether nothing is known to be wrong with the file: the program gave it up itself, or the system did not open it.
-    package var isWanted = false
-    /// What the system said, if it could not open a file of a history, and may be able to later.
-    package var refusal: StoreError?
-    /// The record, if it is one of a state.
-    package var place: PageAddress?
-
-    package init(_ what: String) { self.what = what }
-
-    /// The file was closed because the log needed its room.
-    package static var wasEvicted: Damage {
-      var damage = Damage("a page is in a file that gave way to appends on a full disk")
-      damage.isWanted = true
-      return damage
-    }
-  }
 }
 
 // MARK: Encoding
@@ -109,8 +90,8 @@ extension StatePage {
   /// Checks a record against the place that names it, and lends its raw bytes.
   package static func withRaw<Result>(
     _ record: UnsafeRawBufferPointer, of place: PageAddress,
-    _ body: (UnsafeRawBufferPointer) throws(Damage) -> Result
-  ) throws(Damage) -> Result {
+    _ body: (UnsafeRawBufferPointer) throws(PageDamage) -> Result
+  ) throws(PageDamage) -> Result {
     let (stored, rawLength) = try checked(record, of: place)
     guard let rawLength else { return try body(stored) }
     let raw = try decompressed(stored, rawLength)
@@ -121,7 +102,7 @@ extension StatePage {
   /// The raw bytes of a record, and how many they are. The caller frees them; there may be one more.
   package static func raw(
     _ record: UnsafeRawBufferPointer, of place: PageAddress
-  ) throws(Damage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
+  ) throws(PageDamage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
     let (stored, rawLength) = try checked(record, of: place)
     if let rawLength { return (try decompressed(stored, rawLength), rawLength) }
     let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, stored.count), alignment: 16)
@@ -131,12 +112,12 @@ extension StatePage {
 
   private static func decompressed(
     _ stored: UnsafeRawBufferPointer, _ rawLength: Int
-  ) throws(Damage) -> UnsafeMutableRawBufferPointer {
+  ) throws(PageDamage) -> UnsafeMutableRawBufferPointer {
     let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, rawLength), alignment: 16)
     guard Compression.decompress(stored, into: UnsafeMutableRawBufferPointer(rebasing: raw[..<rawLength]))
     else {
       raw.deallocate()
-      throw Damage("a record cannot be decompressed")
+      throw PageDamage("a record cannot be decompressed")
     }
     return raw
   }
@@ -144,24 +125,24 @@ extension StatePage {
   /// What a record stores, and the length of its raw bytes if they are compressed.
   private static func checked(
     _ record: UnsafeRawBufferPointer, of place: PageAddress
-  ) throws(Damage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
+  ) throws(PageDamage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
     guard record.count == Int(place.length), let base = record.baseAddress else {
-      throw Damage("a record is cut short")
+      throw PageDamage("a record is cut short")
     }
     let checksum = CRC32C.of(UnsafeRawBufferPointer(rebasing: record[4...]))
     guard base.littleEndian(UInt32.self, at: 0) == checksum, checksum == place.checksum else {
-      throw Damage("a record's checksum does not match")
+      throw PageDamage("a record's checksum does not match")
     }
     let rawLength = Int(base.littleEndian(UInt32.self, at: 4))
     let flags = base.littleEndian(UInt32.self, at: 8)
     let stored = UnsafeRawBufferPointer(rebasing: record[headLength...])
-    guard flags & ~compressedFlag == 0 else { throw Damage("a record has unknown flags") }
+    guard flags & ~compressedFlag == 0 else { throw PageDamage("a record has unknown flags") }
     guard flags & compressedFlag != 0 else {
-      guard rawLength == stored.count else { throw Damage("a record has a wrong length") }
+      guard rawLength == stored.count else { throw PageDamage("a record has a wrong length") }
       return (stored, nil)
     }
     guard rawLength <= Compression.rawLengthMax(stored: stored.count) else {
-      throw Damage("a record claims more bytes than it can hold")
+      throw PageDamage("a record claims more bytes than it can hold")
     }
     return (stored, rawLength)
   }
@@ -187,37 +168,37 @@ extension StatePage {
   ///   - isValid: whether an entry is one that the tree may hold.
   package static func decode(
     _ raw: UnsafeRawBufferPointer, height: Int, _ layout: PageLayout, _ isValid: EntryCheck
-  ) throws(Damage) -> Content {
-    guard let base = raw.baseAddress else { throw Damage("a page is empty") }
+  ) throws(PageDamage) -> Content {
+    guard let base = raw.baseAddress else { throw PageDamage("a page is empty") }
     var cursor = ByteCursor(base, count: raw.count)
     guard cursor.integer(UInt8.self).map(Int.init) == height else {
-      throw Damage("a page has another height")
+      throw PageDamage("a page has another height")
     }
     guard let count = cursor.varint().flatMap(Int.init(exactly:)), count > 0, count <= raw.count else {
-      throw Damage("a page has no entries, or too many")
+      throw PageDamage("a page has no entries, or too many")
     }
     let content: Content =
       height == 0
       ? .leaf(try leaf(&cursor, count, layout, isValid)) : .inner(try children(&cursor, count))
     guard cursor.remaining == 0 else {
       if case .leaf(let page) = content { page.release() }
-      throw Damage("a page is longer than its entries")
+      throw PageDamage("a page is longer than its entries")
     }
     return content
   }
 
-  private static func children(_ cursor: inout ByteCursor, _ count: Int) throws(Damage) -> [Child] {
-    guard count <= PageLayout.childCountMax else { throw Damage("a page has too many children") }
+  private static func children(_ cursor: inout ByteCursor, _ count: Int) throws(PageDamage) -> [Child] {
+    guard count <= PageLayout.childCountMax else { throw PageDamage("a page has too many children") }
     var children: [Child] = []
     for _ in 0..<count {
       guard let total = cursor.varint().flatMap(UInt32.init(exactly:)), total > 0,
         let place = place(&cursor)
-      else { throw Damage("a child has no place") }
+      else { throw PageDamage("a child has no place") }
       children.append(Child(place: place, total: total, separator: []))
     }
     for index in 1..<max(1, count) {
       guard let separator = cursor.lengthPrefixed(), separator.count <= Tree.keyLengthMax else {
-        throw Damage("a page lacks a separator")
+        throw PageDamage("a page lacks a separator")
       }
       children[index].separator = Array(separator)
     }
@@ -226,34 +207,36 @@ extension StatePage {
 
   private static func leaf(
     _ cursor: inout ByteCursor, _ count: Int, _ layout: PageLayout, _ isValid: EntryCheck
-  ) throws(Damage) -> PageRef {
-    guard count <= max(1, layout.area / Slot.size) else { throw Damage("a leaf has too many entries") }
-    guard let prefix = cursor.lengthPrefixed() else { throw Damage("a leaf lacks its prefix") }
+  ) throws(PageDamage) -> PageRef {
+    guard count <= max(1, layout.area / Slot.size) else { throw PageDamage("a leaf has too many entries") }
+    guard let prefix = cursor.lengthPrefixed() else { throw PageDamage("a leaf lacks its prefix") }
     var heapBytes = 0
     var entries: [(suffix: ByteRun, value: ByteRun)] = []
     entries.reserveCapacity(count)
     for _ in 0..<count {
       guard let suffixLength = cursor.varint(), let valueLength = cursor.varint(),
         let suffix = cursor.bytes(suffixLength), let value = cursor.bytes(valueLength)
-      else { throw Damage("an entry is cut short") }
+      else { throw PageDamage("an entry is cut short") }
       let keyLength = prefix.count + suffix.count
       guard keyLength <= Tree.keyLengthMax, value.count <= Tree.valueLengthMax else {
-        throw Damage("an entry is too long")
+        throw PageDamage("an entry is too long")
       }
-      guard isValid(keyLength, value) else { throw Damage("an entry cannot be one of its tree") }
+      guard isValid(keyLength, value) else { throw PageDamage("an entry cannot be one of its tree") }
       // All keys of a leaf have the prefix, so their order is that of the rests.
       if let last = entries.last, last.suffix.order(against: ByteRun(suffix)) >= 0 {
-        throw Damage("the keys of a leaf do not ascend")
+        throw PageDamage("the keys of a leaf do not ascend")
       }
       let isLarge = layout.isLarge(keyLength: keyLength, valueLength: value.count)
-      guard !isLarge || count == 1 && prefix.isEmpty else { throw Damage("a large entry shares its page") }
+      guard !isLarge || count == 1 && prefix.isEmpty else {
+        throw PageDamage("a large entry shares its page")
+      }
       heapBytes += max(0, suffix.count - 8) + value.count
       entries.append((ByteRun(suffix), ByteRun(value)))
     }
     let size = PageRef.slotsOffset(prefix.count) + count * Slot.size + heapBytes
     let isLarge = layout.isLarge(
       keyLength: prefix.count + entries[0].suffix.count, valueLength: entries[0].value.count)
-    guard isLarge || size <= layout.area else { throw Damage("a leaf holds more than a page") }
+    guard isLarge || size <= layout.area else { throw PageDamage("a leaf holds more than a page") }
     // As large as the pages that changes make, so that the first change need not move the entries.
     let capacity = isLarge ? size : min(layout.area, max(208, 2 * size))
     var writer = LeafWriter(

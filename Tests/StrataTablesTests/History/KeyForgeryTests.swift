@@ -422,7 +422,7 @@ private struct ForgedKeys {
       for isBase in [true, false] {
         var keys = forged(isBase: isBase)
         forge(&keys)
-        #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
+        #expect(throws: PageDamage.self, "\(what)") { try Self.records(keys.open(files)) }
       }
     }
     let parts: [(String, (inout [ForgedKeys.Head]) -> Void)] = [
@@ -449,12 +449,12 @@ private struct ForgedKeys {
     var overlapping = forged(partLength: 1)
     overlapping.groups[0].pages[1].first = overlapping.groups[1].pages[0].first
     overlapping.groups[0].pages[1].bytes = overlapping.groups[1].pages[0].bytes
-    #expect(throws: StatePage.Damage.self) { try Self.records(overlapping.open(files)) }
+    #expect(throws: PageDamage.self) { try Self.records(overlapping.open(files)) }
     for (what, forge) in parts {
       var keys = forged(partLength: 1)
       #expect(try Self.records(keys.open(files)).count == 6)
       keys.forge = forge
-      #expect(throws: StatePage.Damage.self, "\(what)") { try Self.records(keys.open(files)) }
+      #expect(throws: PageDamage.self, "\(what)") { try Self.records(keys.open(files)) }
     }
     // All keys are gone at the end, each once more than it was made.
     func sections(_ counts: [(String, Int64)]) throws -> SectionCounts {
@@ -467,7 +467,7 @@ private struct ForgedKeys {
       [("a", -2), ("b", -3)], [("a", -2)], [], [("b", -2), ("a", -4)], [("a", -2), ("a", -4)],
       [("a", .min), ("b", .max)],
     ] as [[(String, Int64)]] {
-      #expect(throws: StatePage.Damage.self, "\(wrong)") { try sections(wrong) }
+      #expect(throws: PageDamage.self, "\(wrong)") { try sections(wrong) }
     }
     // A key that was never there is only in a run if something is wrong.
     var never = forged()
@@ -475,7 +475,7 @@ private struct ForgedKeys {
     never.groups[1].pages[0].bytes[0] = 0
     never.groups[1].pages[0].bytes[1] = 0
     never.groups[1].pages[0].count = 0
-    #expect(throws: StatePage.Damage.self) { try Self.records(never.open(files)) }
+    #expect(throws: PageDamage.self) { try Self.records(never.open(files)) }
     try store.closeBlocking()
   }
 
@@ -531,7 +531,7 @@ private struct ForgedKeys {
         }
         for page in 0..<keys.directory.pageCount {
           guard let first = try? keys.first(page) else { continue }
-          _ = try? first.lendBytes { first throws(StatePage.Damage) in
+          _ = try? first.lendBytes { first throws(PageDamage) in
             try KeyPage(keys, at: page, in: keys.part(ofPage: page), nil).place(of: first)
           }
           _ = try? keys.firstPage(from: first + [0])
@@ -545,7 +545,7 @@ private struct ForgedKeys {
         var counter = KeyCounter(keys, at: 40, nil)
         for name in 0..<10 {
           let key = Array("key \(name)5".utf8)
-          _ = try? key.lendBytes { key throws(StatePage.Damage) in try counter.find(key) }
+          _ = try? key.lendBytes { key throws(PageDamage) in try counter.find(key) }
           _ = try? at.keys(from: key, to: nil)
           _ = try? at.count(from: key, to: key + [57])
           _ = try? at.forEach(in: name..<name + 3, from: [], to: nil, of: 0..<name + 4) { _ in }
@@ -553,7 +553,7 @@ private struct ForgedKeys {
         _ = try? at.cuts(from: [], to: nil, partCount: 3)
         _ = try Self.records(keys)
         right += 1
-      } catch is StatePage.Damage { damaged += 1 }
+      } catch is PageDamage { damaged += 1 }
     }
     #expect(right + damaged == runs.count && damaged > runs.count / 3)
     try store.closeBlocking()

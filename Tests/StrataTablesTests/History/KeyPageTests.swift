@@ -9,11 +9,11 @@ internal import StrataSimulation
 internal import Testing
 
 extension KeySet {
-  func part(ofPage page: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+  func part(ofPage page: Int) throws(PageDamage) -> KeyDirectoryPart {
     try part(directory.part(ofPage: page))
   }
 
-  func part(ofGroup group: Int) throws(StatePage.Damage) -> KeyDirectoryPart {
+  func part(ofGroup group: Int) throws(PageDamage) -> KeyDirectoryPart {
     try part(directory.part(ofGroup: group))
   }
 
@@ -196,7 +196,7 @@ extension KeySet {
       ([1, 1, most], Int64(most) + 1, most), ([1, 1, 2], 3, 2), ([1, 1, 2], -3, 2), ([1, 1, 2], .min, 2),
       ([3, 1, 2], 1, 2), ([1, 2, 2], 1, 2), ([1, 0, 2], 1, 2), ([1, 1, 3], 1, 2), ([1, 1, 1], 1, 2),
     ] as [([UInt64], Int64, UInt64)] {
-      #expect(throws: StatePage.Damage.self, "\(numbers)") { try directory(numbers, count, keys: keys) }
+      #expect(throws: PageDamage.self, "\(numbers)") { try directory(numbers, count, keys: keys) }
     }
   }
 
@@ -273,7 +273,7 @@ extension KeySet {
         // A place past the end of the file is damage.
         for offset in [run.length - 1, run.length, UInt64(Int64.max)] {
           let place = RecordAddress(offset: offset, length: 20, checksum: 0)
-          #expect(throws: StatePage.Damage.self) { try sweep.record(at: place) }
+          #expect(throws: PageDamage.self) { try sweep.record(at: place) }
         }
       }
       try past.store.closeBlocking()
@@ -298,7 +298,7 @@ extension KeySet {
         try file.truncate(to: Int64(places[1].offset) + Int64(places[1].length))
         file.close()
         #expect(Self.bytes(try sweep.record(at: places[1])) == bytes[1], "run \(runs.count)")
-        #expect(throws: StatePage.Damage.self) { try sweep.record(at: places[2]) }
+        #expect(throws: PageDamage.self) { try sweep.record(at: places[2]) }
         // What was in the buffer before the failure is not taken for another part of the file.
         for index in [1, 0] {
           #expect(Self.bytes(try sweep.record(at: places[index])) == bytes[index], "run \(runs.count)")
@@ -453,19 +453,19 @@ extension KeySet {
     #expect(try part(5, [0, 3, 100]).chunks(of: 2).count == 3)
     #expect(try part(513, [0], keys: 256).keyCount(of: 2) == 256)
     #expect(try part(5, [0], count: -2).countAtEnd(of: 5..<6) == -2)
-    #expect(throws: StatePage.Damage.self) { try part(5, [0], count: -2, saidCount: -1) }
+    #expect(throws: PageDamage.self) { try part(5, [0], count: -2, saidCount: -1) }
     for count in [3, -3, .max, .min] as [Int64] {
-      #expect(throws: StatePage.Damage.self) { try part(5, [0], count: count) }
+      #expect(throws: PageDamage.self) { try part(5, [0], count: count) }
     }
     #expect(try Self.part([1, 2], keysOfPage: 128).keyCount(of: 2) == 256)
-    #expect(throws: StatePage.Damage.self) { try Self.part([1, 2], keysOfPage: 129) }
+    #expect(throws: PageDamage.self) { try Self.part([1, 2], keysOfPage: 129) }
     for (flags, chunks, said, keys) in [
       (4, [], nil, 2), (1, [0], nil, 0), (5, [], 0, 2), (5, [1], nil, 2), (5, [0, 0], nil, 2),
       (5, [0, 101], nil, 2),
       (5, [0], 2, 2), (5, [0], nil, 3), (5, [0], nil, 1), (515, [0], nil, 257),
       (UInt64.max, [0], nil, Int(Int32.max)),
     ] as [(UInt64, [UInt64], UInt64?, Int)] {
-      #expect(throws: StatePage.Damage.self, "\(flags) \(chunks)") {
+      #expect(throws: PageDamage.self, "\(flags) \(chunks)") {
         try part(flags, chunks, said: said, keys: keys)
       }
     }

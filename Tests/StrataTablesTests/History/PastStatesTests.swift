@@ -234,7 +234,7 @@ internal import Testing
       let reader = try RunReader(files, number, root: written.place, RunCache(PageCache(limit: 0)))
       let set = try RunSet([reader], store.log.erasures(), head: 0)
       for (start, end) in [(1, 3), (3, 1)] as [(UInt64, UInt64)] {
-        #expect(throws: StatePage.Damage.self, "table \(table), \(length) bytes") {
+        #expect(throws: PageDamage.self, "table \(table), \(length) bytes") {
           let step = try RunStep(set, from: TableSet(sequence: start), to: end, only: nil)
           while try step.resume(nil) == nil {}
         }

@@ -215,16 +215,16 @@ internal import Testing
         let before = Self.key(row - 2) + [0]
         let indexed = { $0 == row || $0 == row - 1 ? before : Self.key($0) }
         let set = try Self.run(store, indexed: indexed)
-        do { #expect(try Self.rowCount(set, on: parallel) == 40) } catch is StatePage.Damage { damaged += 1 }
+        do { #expect(try Self.rowCount(set, on: parallel) == 40) } catch is PageDamage { damaged += 1 }
         // The same, where this one's key is one before.
         let other = try Self.run(store, indexed: indexed, named: { $0 == row ? before : Self.key($0) })
-        #expect(throws: StatePage.Damage.self) { try Self.rowCount(other, on: parallel) }
+        #expect(throws: PageDamage.self) { try Self.rowCount(other, on: parallel) }
       }
       // As many as there are bounds between parts.
       #expect(damaged >= 8 * parallel.threadCountMax - 1)
       // A search for the first row leads to the next one.
       let set = try Self.run(store, indexed: { $0 == 1 ? [0] : Self.key($0) })
-      #expect(throws: StatePage.Damage.self) {
+      #expect(throws: PageDamage.self) {
         try set.tables(at: 1, recordsTouches: false, only: ["a"], Self.limits, on: parallel)
       }
     }
@@ -239,9 +239,9 @@ internal import Testing
       for other in [0, row - 1] {
         let set = try Self.run(store, named: { Self.key($0 == row ? other : $0) })
         let plan = RunTablesPart.Plan(runs: set.runs, sequence: 1, isKnown: [true], limits: Self.limits)
-        #expect(throws: StatePage.Damage.self) { try plan.parts(of: RunTablesPart.Keys(), countMax: 40) }
+        #expect(throws: PageDamage.self) { try plan.parts(of: RunTablesPart.Keys(), countMax: 40) }
         for parallel in [.none, Self.threads] {
-          #expect(throws: StatePage.Damage.self) { try Self.rowCount(set, on: parallel) }
+          #expect(throws: PageDamage.self) { try Self.rowCount(set, on: parallel) }
         }
       }
     }

@@ -81,7 +81,7 @@ internal import Testing
     try Self.compare(set, store)
     var checkpoints = try #require(projector.checkpoints)
     #expect(checkpoints.faults.count > 1 && checkpoints.isDamaged)
-    #expect(checkpoints.faults.last?.contains("page file") == true)
+    #expect(checkpoints.faults.last?.contains(".pages at offset") == true)
     let written = try await store.checkpoint()
     #expect(written.first.map { $0.pageCount > 100 } == true)
     #expect(!checkpoints.isDamaged)

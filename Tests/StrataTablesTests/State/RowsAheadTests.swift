@@ -61,7 +61,7 @@ internal import Testing
       files.lineage, files.cache, willRead: { place in calls.withLock { $0.append(.ask(place)) } }
     ) { (part, source) throws(PageLoss) in
       calls.withLock { $0.append(.read(part.place)) }
-      do throws(StatePage.Damage) { return try pages.read(part, source) } catch {
+      do throws(PageDamage) { return try pages.read(part, source) } catch {
         throw PageLoss(what: error.what)
       }
     }

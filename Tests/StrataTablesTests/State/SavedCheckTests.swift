@@ -84,7 +84,7 @@ internal import Testing
     try store.closeBlocking()
   }
 
-  @Test func `What is damaged of a history is named with its file, and a missing file too`() throws {
+  @Test func `what is damaged of a history is named with its file, and a missing file too`() throws {
     let (origin, _) = try Self.filled(seed: 5)
     for path in origin.historyPaths {
       let disk = origin.clone()
@@ -96,5 +96,17 @@ internal import Testing
     let cut = origin.clone()
     for path in cut.historyPaths { cut.replace(path, Array(cut.contents(path)!.dropLast(3))) }
     #expect(try Self.findings(cut).map(\.class) == [.history])
+  }
+
+  @Test func `what is damaged of a run is named with the offset of its record`() throws {
+    let (disk, _) = try Self.filled(seed: 5)
+    let path = try #require(disk.historyPaths.first { !$0.hasSuffix(StoreLayout.manifestFile) })
+    var bytes = try #require(disk.contents(path))
+    let index = bytes.count / 2
+    bytes[index] ^= 1
+    disk.replace(path, bytes)
+    let found = try Self.findings(disk)
+    #expect(found.count == 1 && path.hasSuffix(found[0].file))
+    #expect(found.first.map { (1...UInt64(index)).contains($0.offset) } == true, "\(found)")
   }
 }
