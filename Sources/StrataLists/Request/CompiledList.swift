@@ -88,10 +88,10 @@ extension ListRequest {
       if case .filter(let filter) = filter.condition { filter } else { nil }
     }
     guard !known.isEmpty, !filters.contains(where: \.readsSection) else { return nil }
-    return { table in
-      guard !table.indexes.isEmpty else { return nil }
-      return known.map { RowQuery($0, in: table) }
-        .min { $0.plan().rowsRead < $1.plan().rowsRead }?.candidates
+    return { indexes, rowCount in
+      let searches = known.compactMap { IndexSearch($0, in: indexes) }
+      let best = searches.min { $0.candidateCount < $1.candidateCount }
+      return best.flatMap { $0.isWorthwhile(of: rowCount) ? $0.ids() : nil }
     }
   }
 }

@@ -54,7 +54,8 @@ package final class ViewBuilding: @unchecked Sendable {
   package init(_ definition: ViewDefinition, of table: Table, on parallel: Parallel, partCount: Int? = nil) {
     self.definition = definition
     rows = table.rows
-    candidates = definition.candidates?(table).map { table.rows(withIDs: $0) } ?? table.rows
+    candidates =
+      definition.candidates?(table.indexes, table.count).map { table.rows(withIDs: $0) } ?? table.rows
     self.parallel = parallel
     let fewest = candidates.count < Self.parallelCountMin ? 1 : parallel.threadCountMax
     self.partCount = partCount ?? max(fewest, (candidates.count + Self.partSize / 2) / Self.partSize)
