@@ -138,8 +138,10 @@ extension SlowViewTests {
     #expect(held() == 0)
     let lease = projector.lease(Self.noting("kept") { _ in }, of: "page")
     try await check(projector.state(reaching: store.head.sequence, with: lease), lease)
-    // Without this, nobody holds the list after its last use, which is here.
-    withExtendedLifetime(lease) { #expect(held() == 1) }
+    // Where the list has caught up meanwhile, the newest state has it, and answers by itself.
+    withExtendedLifetime(lease) {
+      #expect(held() == 1 || projector.published["page"].view(lease.definition.identity) != nil)
+    }
     try store.closeBlocking()
   }
 
