@@ -136,12 +136,9 @@ extension SlowViewTests {
       await Task.yield()
     }
     #expect(held() == 0)
+    // It answers all the same: from a state of its own, or from the newest one if that has the list by now.
     let lease = projector.lease(Self.noting("kept") { _ in }, of: "page")
     try await check(projector.state(reaching: store.head.sequence, with: lease), lease)
-    // Where the list has caught up meanwhile, the newest state has it, and answers by itself.
-    withExtendedLifetime(lease) {
-      #expect(held() == 1 || projector.published["page"].view(lease.definition.identity) != nil)
-    }
     try store.closeBlocking()
   }
 
