@@ -80,7 +80,7 @@ class CountTests(ListTests):
         self.assertEqual(self.main()[0], 1)
 
     def test_allocations_are_compared_with_the_same_compiler_only(self):
-        self.program("appends, syncs: 300", "replay, allocations: 46")
+        self.program("appends, syncs: 300", "replay, allocations: 48")
         self.assertEqual(self.main()[0], 1)
         self.replace("compiler", lambda: "Swift 6.4")
         self.assertEqual(self.main()[0], 0)
