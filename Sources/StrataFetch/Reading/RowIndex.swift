@@ -28,20 +28,21 @@ public struct RowIndex: Sendable {
   public let fields: [FieldPath]
   private let rows: RowTable<DocumentRow>
   private let request: ListRequest<DocumentRow, Unsectioned>
-  private let building: Task<Void, any Error>
 
   init(
     _ name: String, _ fields: [FieldPath], _ rows: RowTable<DocumentRow>,
     _ request: ListRequest<DocumentRow, Unsectioned>
   ) {
     (self.name, self.fields, self.rows, self.request) = (name, fields, rows, request)
-    building = Task.detached { _ = try await rows.newestSnapshot(request) }
+    // As long as somebody waits for it, it is built.
+    Task.detached { _ = try? await rows.newestSnapshot(request) }
   }
 
-  /// Waits until the index is built and answers. Cancelling the waiting task leaves the index being built.
+  /// Waits until the index is built and answers. It goes on being built if the waiting task is cancelled.
   ///
-  /// Throws what folding the log throws, and `store(.closed)` if the store was closed before.
-  public func ready() async throws { try await building.value }
+  /// Throws what folding the log throws, `store(.closed)` if the store was closed before, and `CancellationError` as soon as
+  /// the task is cancelled.
+  public func ready() async throws { _ = try await rows.newestSnapshot(request) }
 
   /// The rows that the index cannot take, since a value of theirs is an array or an object, and why; the first hundred by
   /// the bytes of their ids. They are looked at in each question.

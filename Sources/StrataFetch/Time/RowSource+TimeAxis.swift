@@ -43,19 +43,20 @@ extension DocumentTable {
     by fields: FieldPath..., every step: CalendarStep, in zone: TimeZone, from start: LogPoint = .beginning,
     to end: LogPoint = .head, sum: FieldPath? = nil, where filter: RowFilter? = nil
   ) async throws -> TimeAxis {
-    try await store.timeAxis(
-      of: category, AxisRequest(by: fields, sum: sum, filter: filter), every: step, in: zone, from: start,
-      to: end)
+    try await timeAxis(
+      AxisRequest(by: fields, sum: sum, filter: filter), every: step, in: zone, from: start, to: end)
   }
-}
 
-extension DocumentTable {
   /// The same for a request that was made before.
   package func timeAxis(
     _ request: AxisRequest, every step: CalendarStep, in zone: TimeZone, from start: LogPoint,
     to end: LogPoint
   ) async throws -> TimeAxis {
-    try await store.timeAxis(of: category, request, every: step, in: zone, from: start, to: end)
+    let steps = CalendarSteps(step) { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
+    let run = TimeAxisRun(store, category, request, steps, from: start, to: end)
+    return try await ListError.wrapping {
+      try await store.machine.past.result { slice in try run.resume(slice) }
+    }
   }
 }
 
@@ -66,23 +67,8 @@ extension DocumentCollection {
     by fields: FieldPath..., every step: CalendarStep, in zone: TimeZone, from start: LogPoint = .beginning,
     to end: LogPoint = .head, sum: FieldPath? = nil, where filter: RowFilter? = nil
   ) async throws -> TimeAxis {
-    try await store.timeAxis(
-      of: category, AxisRequest(by: fields, sum: sum, filter: filter), every: step, in: zone, from: start,
-      to: end)
-  }
-}
-
-extension EventStore {
-  fileprivate func timeAxis(
-    of table: String, _ request: AxisRequest, every step: CalendarStep, in zone: TimeZone,
-    from start: LogPoint,
-    to end: LogPoint
-  ) async throws -> TimeAxis {
-    let steps = CalendarSteps(step) { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
-    let run = TimeAxisRun(self, table, request, steps, from: start, to: end)
-    return try await ListError.wrapping {
-      try await machine.past.result { slice in try run.resume(slice) }
-    }
+    try await store.documents(category).timeAxis(
+      AxisRequest(by: fields, sum: sum, filter: filter), every: step, in: zone, from: start, to: end)
   }
 }
 
@@ -98,8 +84,7 @@ private final class TimeAxisRun: @unchecked Sendable {
 
   init(
     _ store: EventStore, _ table: String, _ request: AxisRequest, _ steps: CalendarSteps,
-    from start: LogPoint,
-    to end: LogPoint
+    from start: LogPoint, to end: LogPoint
   ) {
     (self.store, self.table, self.request, self.steps) = (store, table, request, steps)
     (self.start, self.end) = (start, end)

@@ -32,7 +32,7 @@ package struct IndexSearch {
     itemCount = ranks.reduce(0) { $0 + $1.count }
   }
 
-  var name: String { KeptIndex.name(of: view.definition) }
+  var name: String { KeptIndex.name(of: view.definition.kept) }
 
   /// The fields of the index that the filter determines or limits.
   var fields: [FieldPath] { Array(view.definition.keyFields.prefix(plan.fieldCount)) }
@@ -67,9 +67,9 @@ package enum KeptIndex {
   /// The name that an index is kept under, which is that of no list that somebody keeps by accident.
   package static func keptName(_ name: String) -> String { prefix + name }
 
-  /// The name of an index, or of a list that is used as one.
-  package static func name(of definition: ViewDefinition) -> String {
-    let name = definition.kept?.name ?? ""
+  /// The name of an index, or of a kept list that is used as one.
+  package static func name(of kept: KeptView?) -> String {
+    let name = kept?.name ?? ""
     return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
   }
 }

@@ -32,7 +32,7 @@ extension RowSource {
   /// Throws `undecodable` for the first row that does not decode as `Item`, or decodes as one with another id, and
   /// `position` if the log does not have the point.
   public func all(at point: LogPoint = .head) async throws -> [Item] {
-    try await table.all(at: point) { _ in true }
+    try await table.all(at: point)
   }
 
   /// The fields of the rows at a point, by path, each with its most common values: what there is to filter by, and to
@@ -54,13 +54,12 @@ extension RowSource {
 }
 
 extension RowTable {
-  /// All items whose rows satisfy a predicate.
-  package func all(at point: LogPoint, where passes: (RowView) -> Bool) async throws -> [Item] {
+  /// All items.
+  fileprivate func all(at point: LogPoint) async throws -> [Item] {
     let set = try await state(at: point)
     var items: [Item] = []
     do throws(RowProblem) {
       try set[name].forEachRow { (row) throws(RowProblem) in
-        guard passes(row) else { return }
         do throws(RowProblem) { items.append(try decode(row)) } catch {
           throw RowProblem(what: "\(name)/\(row.idText): \(error.what)")
         }

@@ -1,8 +1,10 @@
 // The indexes over a table's rows, and some of its rows.
 
 extension Table {
-  /// The views over all rows in the order of some of their fields.
-  package var indexes: [View] { views.filter { !$0.definition.keyFields.isEmpty } }
+  /// The views under a name over all rows in the order of some of their fields.
+  package var indexes: [View] {
+    views.filter { !$0.definition.keyFields.isEmpty && $0.definition.kept != nil }
+  }
 
   /// Some of the rows as a tree. O(k log n), and a copy of their bytes.
   ///
