@@ -16,22 +16,10 @@ from decimal import Decimal
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from logreplay_runs import Tool
+from lists_values import merged
+from logreplay_runs import RunFailed, Tool
 
 UTC = timezone.utc
-
-
-def merged(old, patch):
-    """RFC 7396."""
-    if not isinstance(patch, dict):
-        return patch
-    new = dict(old) if isinstance(old, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            new.pop(name, None)
-        else:
-            new[name] = merged(new.get(name), value)
-    return new
 
 
 def nanoseconds(text):
@@ -174,5 +162,5 @@ def main():
 if __name__ == "__main__":
     try:
         main()
-    except (AssertionError, subprocess.SubprocessError) as problem:
+    except (AssertionError, RunFailed, subprocess.SubprocessError) as problem:
         sys.exit("counts differ: %s" % problem)

@@ -60,6 +60,7 @@ class CountTests(ListTests):
     def setUp(self):
         super().setUp()
         self.replace("compiler", lambda: "Swift 6.3.1")
+        self.replace("lz4", lambda: "liblz4 1.9.4")
         self.replace("counter", lambda folder: None)
         self.program("appends, syncs: 300", "replay, allocations: 45")
         self.assertEqual(self.main("--update")[0], 0)
@@ -90,6 +91,30 @@ class CountTests(ListTests):
     def test_syncs_are_compared_where_allocations_are_not_counted(self):
         self.program("appends, syncs: 300")
         self.assertEqual(self.main()[0], 0)
+        self.program("appends, syncs: 301")
+        self.assertEqual(self.main()[0], 1)
+
+    def test_a_twentieth_more_or_fewer_allocations_are_inside(self):
+        for count, code in ((47, 0), (43, 0), (48, 1), (42, 1)):
+            self.program("appends, syncs: 300", f"replay, allocations: {count}")
+            self.assertEqual(self.main()[0], code, count)
+
+    def test_the_bytes_of_an_open_are_left_out(self):
+        self.program("the first open, bytes written: 5224", "appends, syncs: 300", "replay, allocations: 45")
+        self.assertEqual(self.main()[0], 0)
+
+    def test_bytes_are_compared_with_the_same_lz4_only(self):
+        lines = ["appends, syncs: 300", "replay, allocations: 45"]
+        self.program("appends, bytes written: 512", *lines)
+        self.main("--update")
+        self.program("appends, bytes written: 513", *lines)
+        self.assertEqual(self.main()[0], 1)
+        self.replace("lz4", lambda: "liblz4 1.10.0")
+        self.assertEqual(self.main()[0], 0)
+
+    def test_a_list_without_allocations_is_not_written(self):
+        self.program("appends, syncs: 300")
+        self.assertRaises(SystemExit, self.main, "--update")
 
 
 class InstructionTests(ListTests):

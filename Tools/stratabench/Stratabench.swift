@@ -139,7 +139,10 @@ struct Workload: Sendable {
     .init(
       name: "replays", about: "rows, lists and changes of the past from a history, beside replays",
       run: replays),
-    .init(name: "ask", about: "questions about rows, by an index and by reading all rows", run: ask),
+    .init(
+      name: "ask",
+      about: "questions about rows, 20,000 by an index and 20 by reading all rows, whatever --rounds says",
+      rounds: 1, run: ask),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]
 

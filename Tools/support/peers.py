@@ -209,7 +209,7 @@ class Bench:
                 shutil.rmtree(path, ignore_errors=True)
                 if os.path.exists(path):
                     os.remove(path)
-        elif row.library != "limit":
+        else:
             # All that read the same must have found the same.
             read = (found["count"], found["sum"])
             if self.sums.setdefault(panel.title, read) != read:
@@ -328,7 +328,8 @@ def main(words):
     parser.add_argument("--out", required=True, help="a folder for the results")
     parser.add_argument("--again", help="a results.json to make tables and plots of, instead of measuring")
     parser.add_argument("--quick", action="store_true", help="fewer events, fewer rounds: two minutes")
-    parser.add_argument("--only", action="append", help="one group: bulk, durable, reads, replay, or size")
+    parser.add_argument("--only", action="append", choices=["bulk", "durable", "reads", "replay", "size"],
+                        help="one group; may be repeated")
     parser.add_argument("--input", help="a file of JSON lines to append, plain or gzip-compressed")
     parser.add_argument("--events", type=int, help="about how many events")
     parser.add_argument("--rounds", type=int)
@@ -336,6 +337,8 @@ def main(words):
     parser.add_argument("--page", help="a page of the documentation whose figures are replaced by these")
     parser.add_argument("--before", help="an older stratabench, measured in the same turns")
     options = parser.parse_args(words)
+    if not options.again and not options.programs:
+        parser.error("--programs or --again is needed")
     if options.again:
         with open(options.again, encoding="utf-8") as file:
             results = json.load(file)

@@ -9,6 +9,6 @@ struct Bench: Sendable {
   var rows: Int
   /// A folder whose stores are made once and used again by later runs; nil if they are removed at the end.
   var stores: String?
-  /// What the names of the questions about the past contain that are asked; nil for all.
+  /// What the names of the questions of `past`, and of the ways of `bulk`, contain that are measured; nil for all.
   var question: String?
 }

@@ -90,10 +90,10 @@ extension Workload {
       try times.add("blocking, a hot set", count) { for number in hot { sum &+= try read(store, number) } }
       let (some, someHot) = (anywhere.prefix(50_000), hot.prefix(50_000))
       try await times.add("await, anywhere", some.count) {
-        for number in some { awaited &+= try await store.event(at: number)?.payload.bytes.sum ?? 0 }
+        for number in some { awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0 }
       }
       try await times.add("await, a hot set", someHot.count) {
-        for number in someHot { awaited &+= try await store.event(at: number)?.payload.bytes.sum ?? 0 }
+        for number in someHot { awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0 }
       }
       var eventCount = 0
       try times.add("a stream", streams.count) {
@@ -110,7 +110,7 @@ extension Workload {
   }
 
   private static func read(_ store: EventStore, _ sequence: UInt64) throws -> UInt64 {
-    try store.withEventBlocking(at: sequence) { _, payload in payload.withUnsafeBytes { $0.sum } } ?? 0
+    try store.withEventBlocking(at: sequence) { _, payload in payload.withUnsafeBytes { eventSum($0) } } ?? 0
   }
 
   /// A cursor to the block, which is decoded, and a walk to the event.
@@ -118,50 +118,8 @@ extension Workload {
     var sum: UInt64 = 0
     guard let block = try store.log.block(holding: sequence) else { return 0 }
     try block.forEachEvent { event, _, number in
-      if number == sequence { sum = event.payload.sum }
+      if number == sequence { sum = eventSum(event.payload) }
     }
     return sum
-  }
-}
-
-extension Sequence<UInt8> {
-  fileprivate var sum: UInt64 { reduce(0) { $0 &+ UInt64($1) } }
-}
-
-/// The times of kinds of reads, in rounds.
-private struct ReadTimes {
-  private var rows: [(name: String, count: Int, seconds: [Double], processor: [Double])] = []
-  /// What the last row is of.
-  var note = ""
-
-  private mutating func add(_ name: String, _ count: Int, _ seconds: Double, _ processor: Double) {
-    if let index = rows.firstIndex(where: { $0.name == name }) {
-      rows[index].seconds.append(seconds)
-      rows[index].processor.append(processor)
-    } else {
-      rows.append((name, count, [seconds], [processor]))
-    }
-  }
-
-  mutating func add(_ name: String, _ count: Int, _ body: () throws -> Void) rethrows {
-    let start = ProcessorTime.now()
-    let time = try seconds(body)
-    add(name, count, time, start.seconds)
-  }
-
-  mutating func add(_ name: String, _ count: Int, _ body: () async throws -> Void) async rethrows {
-    let start = ProcessorTime.now()
-    let time = try await seconds(body)
-    add(name, count, time, start.seconds)
-  }
-
-  func report() {
-    for row in rows {
-      let (time, processor) = (median(row.seconds), median(row.processor))
-      let figures = [time, processor].map { $0 / Double(row.count) * 1e6 }
-      let text = String(
-        format: "%.2f µs, %.2f of processor time, %.0f k/s", figures[0], figures[1], 1e3 / figures[0])
-      stratabench.report(row.name, row.name == rows.last?.name ? "\(text) \(note)" : text)
-    }
   }
 }
