@@ -23,7 +23,7 @@ uint64_t strata_xxh64(const void *bytes, size_t length, uint64_t seed);
 /// is known to have no bits of a match, as liblz4 writes it, the others mostly need not be read.
 size_t strata_lz4_last_sequence(const uint8_t *block, size_t length, int ends_plainly);
 /// Appends to the LZ4 block at `block`, whose last sequence is at `last`, another one that does not refer to it. Returns
-/// the length of both together, at most eight bytes more than the sum. There must be room for that.
+/// the length of both together, which is at most the sum. There must be room for that.
 size_t strata_lz4_join(uint8_t *block, size_t length, size_t last, const uint8_t *part, size_t part_length);
 
 // Memory.

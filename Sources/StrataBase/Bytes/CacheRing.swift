@@ -48,8 +48,11 @@ package struct CacheRing<Entry: CacheEntry> {
 
   /// Takes out what is beyond the bound, and returns it. O(1) as a rule, and O(entries) at most.
   ///
-  /// - Parameter new: the bytes of an entry that is about to be added.
-  package mutating func evict(for new: Int = 0) -> [Entry] {
+  /// - Parameters:
+  ///   - new: the bytes of an entry that is about to be added.
+  ///   - room: the bound for now, if something else has a part of it.
+  package mutating func evict(for new: Int = 0, within room: Int? = nil) -> [Entry] {
+    let limit = room ?? limit
     guard byteCount > limit - new else { return [] }
     var evicted: [Entry] = []
     let wanted = limit - limit / 16 - new

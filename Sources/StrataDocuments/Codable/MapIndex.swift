@@ -40,7 +40,7 @@ final class MapIndex {
   }
 
   /// Calls the body with the state, without counting the reference: to do so at each field takes as long as to read a
-  /// number. Who calls an index has the container that keeps it, or its state.
+  /// number. The reference is safe: every caller holds the container that keeps this index, or the state.
   @inline(__always)
   func withState<Result>(_ body: (DecodingState) throws -> Result) rethrows -> Result {
     try unretained._withUnsafeGuaranteedRef(body)

@@ -74,8 +74,8 @@ extension EventStore {
 package struct StreamReader {
   private let log: Log
   private var part: EventPart?
-  /// The number of parts of blocks that were read, for tests.
-  package private(set) var blocksRead = 0
+  /// The number of parts of blocks that were asked for, for tests.
+  package private(set) var partsRead = 0
 
   package init(log: Log) { self.log = log }
 
@@ -104,7 +104,7 @@ package struct StreamReader {
         part = try log.part(holding: sequence) { end in
           sequences[index...].prefix { $0 < end }.last ?? sequence
         }
-        blocksRead += 1
+        partsRead += 1
         // Where the others are is known now: these are sequences of one segment.
         if !hasAsked, let part { log.willRead(sequences[index...].drop { $0 < part.endSequence }) }
         hasAsked = true

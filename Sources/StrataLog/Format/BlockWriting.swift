@@ -25,7 +25,7 @@ extension RawBuffer {
     block header: inout BlockHeader, payload: UnsafeRawBufferPointer, _ parts: ArraySlice<CompressedPart>,
     padsToPages: Bool
   ) {
-    let room = max(payload.count, parts.reduce(0) { $0 + $1.bytes.count + CompressedPart.joinedMax })
+    let room = max(payload.count, parts.reduce(0) { $0 + $1.bytes.count })
     let body = UnsafeMutableRawBufferPointer(
       start: reserve(BlockHeader.length + room + FormatLimits.alignment) + BlockHeader.length, count: room)
     append(

@@ -15,8 +15,6 @@ struct CompressedPart: @unchecked Sendable {
   /// The least length of a part, in bytes before the compression. Shorter ones find fewer repetitions: these take one
   /// hundredth more room than a payload in one piece.
   static let lengthMin = 96 << 10
-  /// By how many bytes two parts can become longer as they are joined.
-  static let joinedMax = 8
 
   /// The LZ4 block of this part alone.
   var bytes: UnsafeRawBufferPointer
@@ -68,7 +66,7 @@ extension Compression {
   static func join(
     _ parts: ArraySlice<CompressedPart>, of rawCount: Int, into target: UnsafeMutableRawBufferPointer
   ) -> Int? {
-    let sum = parts.reduce(0) { $0 + $1.bytes.count + CompressedPart.joinedMax }
+    let sum = parts.reduce(0) { $0 + $1.bytes.count }
     guard let first = parts.first, sum <= storedMax(of: rawCount), sum <= target.count else { return nil }
     let place = target.baseAddress!.assumingMemoryBound(to: UInt8.self)
     target.copyMemory(from: first.bytes)
@@ -79,7 +77,7 @@ extension Compression {
       // A part of which nothing was compressed only makes the last sequence longer.
       if part.last > 0 { last = length - (part.bytes.count - part.last) }
     }
-    assert(length <= sum, "joined parts are hardly longer than separate ones")
+    assert(length <= sum, "joined parts are no longer than separate ones")
     return length
   }
 }

@@ -113,6 +113,7 @@ extension Log {
         sealer.stop()
         sealer.finish()
         queue.end(.suspended, refusingPending: true)
+        committer.compressor?.stop()
         committer.end()
         claim.head.close()
         throw error

@@ -186,7 +186,7 @@ package final class Log: Sendable {
 
   /// Some visible events, among them the one with a sequence, or nil if the log does not have it. Asks the cache first.
   ///
-  /// - Parameter lastWanted: the last event before a sequence that is wanted too.
+  /// - Parameter lastWanted: given the first sequence after a block, returns the last event before it that is wanted too.
   package func part(
     holding sequence: UInt64, lastWanted: ((_ end: UInt64) -> UInt64)? = nil
   ) throws(StoreError) -> EventPart? {

@@ -3,17 +3,19 @@
 extension LogSource {
   /// Some events of the visible log, among them the one with a sequence; nil if the log does not have it.
   ///
-  /// What is in doubt in any way is asked of a cursor, which answers and throws as for every other read.
+  /// In any doubt, a cursor reads the block, and answers or throws as for every other read.
   ///
-  /// - Parameter lastWanted: the last event before a sequence that is wanted too, at least the one that is asked for.
+  /// - Parameter lastWanted: given the first sequence after a block, returns the last event before it that is wanted too:
+  ///   the one that is asked for, or a later one.
   package func part(
     holding sequence: UInt64, lastWanted: ((_ end: UInt64) -> UInt64)? = nil
   ) throws(StoreError) -> EventPart? {
-    if let part = partInMemory(holding: sequence) { return part }
+    if let part = partInMemory(holding: sequence, lastWanted: lastWanted) { return part }
     let mark = tail.mark
     guard sequence >= mark.logBegin, sequence <= mark.sequence else { return nil }
     if let part = try? readPart(holding: sequence, in: mark, lastWanted) { return part }
     guard let block = try block(holding: sequence) else { return nil }
+    defer { withExtendedLifetime(block) {} }
     do throws(ContentProblem) {
       let whole = block.raw
       return try EventPart.decoding(
@@ -25,13 +27,15 @@ extension LogSource {
 
   /// The same if it is in memory: reads nothing. A reader's process asks the system whether the segment's file still has
   /// its name.
-  package func partInMemory(holding sequence: UInt64) -> EventPart? {
+  package func partInMemory(
+    holding sequence: UInt64, lastWanted: ((_ end: UInt64) -> UInt64)? = nil
+  ) -> EventPart? {
     let mark = tail.mark
     guard sequence >= mark.logBegin, sequence <= mark.sequence,
       let handle = catalog.openSegment(containing: sequence),
       let place = handle.knownPlace(holding: sequence),
       let part = catalog.parts.part(
-        PartCache.Key(file: handle.number, offset: place.offset), holding: sequence)
+        PartCache.Key(file: handle.number, offset: place.offset), holding: sequence, lastWanted: lastWanted)
     else { return nil }
     return part
   }
@@ -58,7 +62,9 @@ extension LogSource {
     } else if catalog.parts.admits(key, block) {
       let packed = try PackedBlock(DecodedBlock(header: block, stored: stored))
       catalog.parts.add(packed, key)
-      part = packed.part(packed.index(of: sequence), holding: sequence).part
+      let index = packed.index(of: sequence)
+      let last = lastWanted?(packed.endSequence(ofPart: index)) ?? sequence
+      part = packed.part(index, holding: sequence, through: last).part
     } else {
       return try EventPart.decoding(
         block, stored: stored, through: lastWanted?(block.nextSequence) ?? sequence)
@@ -68,8 +74,8 @@ extension LogSource {
     return part
   }
 
-  /// Asks the disk for the blocks of events that ascend, as far as they are not in memory, and does not wait for them. What
-  /// it does not know without reading, it leaves out.
+  /// Asks the disk for the blocks that hold these events, which ascend, unless they are in memory, and does not wait. Leaves
+  /// out events whose block it could only find by reading.
   package func willRead(_ sequences: some Sequence<UInt64>) {
     var end: UInt64 = 0
     var count = 0

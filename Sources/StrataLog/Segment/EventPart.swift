@@ -3,8 +3,8 @@
 internal import StrataBase
 
 /// Events of one block that follow each other, and their bytes: a whole block, its beginning, or a part of one that is
-/// packed in memory. Finding an event passes fewer than `markStep` others. Immutable, so it may be shared between
-/// threads.
+/// packed in memory. Finding an event passes fewer than `markStep` others, except in a part that is decoded for one read,
+/// which has no marks. Immutable, so it may be shared between threads.
 package final class EventPart: @unchecked Sendable {
   // Safe to share: nothing changes after `init`.
 
@@ -92,9 +92,8 @@ package final class EventPart: @unchecked Sendable {
 }
 
 extension EventPart {
-  /// A block is decoded whole if a read needs more than this share of it, or if it is not longer than `shortLength`.
+  /// A block is decoded whole if a read needs more than this share of it.
   private static let longShare = 0.75
-  private static let shortLength = 8 << 10
 
   /// Decodes a stored payload as far as an event needs it, or more. Lengths must have been checked by `BlockSource`, and
   /// the checksum of the stored bytes too: what is not decoded is known to be as it was written.
@@ -114,7 +113,6 @@ extension EventPart {
   private static func lengthNeeded(of header: BlockHeader, through sequence: UInt64) -> Int {
     let length = Int(header.rawLength)
     assert(header.firstSequence <= sequence && sequence < header.nextSequence, "the block has the event")
-    guard length > shortLength else { return length }
     let share = Double(sequence - header.firstSequence + 1) / Double(max(1, header.eventCount))
     let needed = Int(Double(length) * share) + length / 16 + 1024
     return Double(needed) > Double(length) * longShare ? length : needed

@@ -83,26 +83,37 @@ final class PackedBlock: @unchecked Sendable {
     return parts.countAhead { $0.first <= number } - 1
   }
 
-  /// Decodes a part as far as an event needs it, and now and then whole.
+  private func end(ofPart index: Int) -> UInt32 {
+    index + 1 < parts.count ? parts[index + 1].first : header.eventCount
+  }
+
+  /// The sequence after the last event of a part.
+  func endSequence(ofPart index: Int) -> UInt64 { header.firstSequence + UInt64(end(ofPart: index)) }
+
+  /// Decodes a part as far as its events are needed, and now and then whole.
   ///
-  /// - Returns: some events, that one among them, and whether they are the whole part and may be kept.
-  func part(_ index: Int, holding sequence: UInt64) -> (part: EventPart, isWhole: Bool) {
+  /// - Parameter last: the last event that is wanted; one that the part does not have is left out.
+  /// - Returns: some events, the one with the sequence among them, and whether they may be kept.
+  func part(
+    _ index: Int, holding sequence: UInt64, through last: UInt64
+  ) -> (part: EventPart, mayBeKept: Bool) {
     let part = parts[index]
-    let end = index + 1 < parts.count ? parts[index + 1].first : header.eventCount
+    let end = end(ofPart: index)
     let length = Int(part.rawLength)
-    let count = readCount.wrappingAdd(1, ordering: .relaxed).newValue
-    if count % Self.keptOnce != 0 {
-      let share = Double(sequence - header.firstSequence - UInt64(part.first) + 1) / Double(end - part.first)
+    let mayBeKept = readCount.wrappingAdd(1, ordering: .relaxed).newValue % Self.keptOnce == 0
+    if !mayBeKept {
+      let wanted = min(max(sequence, last), endSequence(ofPart: index) - 1)
+      let share = Double(wanted - header.firstSequence - UInt64(part.first) + 1) / Double(end - part.first)
       let needed = Int(Double(length) * share) + length / 8
       if needed < length {
         let cut = decode(part, index, end, length: needed, isKept: false)
         if sequence < cut.endSequence { return (cut, false) }
       }
     }
-    let whole = decode(part, index, end, length: length, isKept: true)
+    let whole = decode(part, index, end, length: length, isKept: mayBeKept)
     assert(
       whole.endSequence == header.firstSequence + UInt64(end), "a part has the events that were put into it")
-    return (whole, true)
+    return (whole, mayBeKept)
   }
 
   private func decode(

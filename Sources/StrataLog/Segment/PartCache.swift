@@ -9,9 +9,8 @@ internal import StrataBase
 /// A short block is kept decoded. A long one is kept packed, once it was read twice within the reads that `seen`
 /// remembers, and parts of it decoded beside it. Scans of the log do not ask the cache, and add nothing.
 ///
-/// Which part is dropped is decided by CLOCK (F. Corbató, "A Paging Experiment with the Multics System", 1968): a hand
-/// goes around the parts, and drops those that were not asked for since it last passed. A new part counts as not asked
-/// for, so that parts that are read once drop each other first.
+/// Which part is evicted is decided by a `CacheRing` for each shard. A new part counts as not asked for, so that parts that
+/// are read once evict each other first.
 ///
 /// A block is named by the number of an open file and not by the name of its segment: what a rewrite replaced is never
 /// found again, also by a read that began before.
@@ -40,8 +39,8 @@ package final class PartCache: Sendable {
   package struct Statistics: Sendable, Equatable {
     package var partCount = 0
     package var byteCount = 0
-    /// What was dropped for other parts.
-    package var dropCount = 0
+    /// What was evicted for other parts.
+    package var evictedCount = 0
   }
 
   fileprivate enum Content {
@@ -56,22 +55,30 @@ package final class PartCache: Sendable {
     }
   }
 
-  fileprivate struct Entry {
-    var name: Name
-    var content: Content
-    var byteCount: Int
+  /// Only while its shard is locked.
+  fileprivate final class Entry: CacheEntry {
+    let name: Name
+    let content: Content
+    let byteCount: Int
+    var cacheIndex: Int?
     var isUsed = false
+
+    init(_ name: Name, _ content: Content, byteCount: Int) {
+      (self.name, self.content, self.byteCount) = (name, content, byteCount)
+    }
+
+    func unmark() -> Bool {
+      defer { isUsed = false }
+      return isUsed
+    }
   }
 
   fileprivate struct Shard {
-    /// The index of each entry in the ring.
-    var indices: [Name: Int] = [:]
-    var ring: [Entry] = []
-    var hand = 0
-    var byteCount = 0
-    var dropCount = 0
-    /// Hashes of long blocks that were read and are not kept, each at an index that follows from it.
-    var seen: [UInt32]
+    var entries: [Name: Entry] = [:]
+    var ring: CacheRing<Entry>
+    var evictedCount = 0
+    /// Hashes of long blocks that were read and are not kept, each at an index that follows from it. Empty before the first.
+    var seen: [UInt32] = []
   }
 
   /// The bound in bytes.
@@ -85,17 +92,17 @@ package final class PartCache: Sendable {
   private static let shardCountMax = 8
   /// Blocks up to this decoded length are kept decoded.
   static let shortLength = 2 * PackedBlock.partLength
-  /// The bytes of a shard's `seen`.
-  private let seenByteCount: Int
+  /// The number of hashes in a shard's `seen`.
+  private let seenCount: Int
   /// One block is remembered for that many bytes of the bound.
   private static let bytesForSeen = 1024
 
   package init(limit: Int) {
     self.limit = max(0, limit)
     let count = limit >= Self.shardedLimit ? Self.shardCountMax : 1
-    let seenCount = self.limit / count / Self.bytesForSeen
-    shards = (0..<count).map { _ in Lock(Shard(seen: [UInt32](repeating: 0, count: seenCount))) }
-    seenByteCount = 4 * seenCount
+    let limit = self.limit / count
+    seenCount = limit / Self.bytesForSeen
+    shards = (0..<count).map { _ in Lock(Shard(ring: CacheRing(limit: limit))) }
   }
 
   /// Says how to ask for the bytes that other things have of the bound. This cache takes what they leave of it, and a
@@ -108,14 +115,14 @@ package final class PartCache: Sendable {
     return max(limit - max(0, others), limit / 4)
   }
 
-  private var shardRoom: Int { room / shards.count - seenByteCount }
+  private var shardRoom: Int { room / shards.count - MemoryLayout<UInt32>.stride * seenCount }
 
   package var statistics: Statistics {
     shards.reduce(into: Statistics()) { sum, shard in
       shard.withLock { shard in
-        sum.partCount += shard.ring.count
-        sum.byteCount += shard.byteCount + 4 * shard.seen.count
-        sum.dropCount += shard.dropCount
+        sum.partCount += shard.entries.count
+        sum.byteCount += shard.ring.byteCount + MemoryLayout<UInt32>.stride * shard.seen.count
+        sum.evictedCount += shard.evictedCount
       }
     }
   }
@@ -125,26 +132,33 @@ package final class PartCache: Sendable {
   }
 
   /// Some events of a block, among them the one with a sequence, if they are there or can be unpacked.
-  func part(_ key: Key, holding sequence: UInt64) -> EventPart? {
+  ///
+  /// - Parameter lastWanted: of the events before a sequence, the last one that is wanted too.
+  func part(_ key: Key, holding sequence: UInt64, lastWanted: ((_ end: UInt64) -> UInt64)? = nil)
+    -> EventPart?
+  {
     let shard = shard(of: key)
     guard let (content, index) = shard.withLock({ $0.find(key, sequence) }) else { return nil }
     switch content {
-    case .decoded(let part): return sequence < part.endSequence ? part : nil
+    case .decoded(let part):
+      // The table of blocks may be a forged one, which has the block at another sequence.
+      return part.firstSequence <= sequence && sequence < part.endSequence ? part : nil
     case .packed(let block):
-      let (part, isWhole) = block.part(index, holding: sequence)
-      if isWhole { add(.decoded(part), Name(key: key, part: UInt32(index + 1))) }
+      let last = lastWanted?(block.endSequence(ofPart: index)) ?? sequence
+      let (part, mayBeKept) = block.part(index, holding: sequence, through: last)
+      if mayBeKept { add(.decoded(part), Name(key: key, part: UInt32(index + 1))) }
       return part
     }
   }
 
   /// Whether the cache has a block.
-  func has(_ key: Key) -> Bool { shard(of: key).withLock { $0.indices[Name(key: key)] != nil } }
+  func has(_ key: Key) -> Bool { shard(of: key).withLock { $0.entries[Name(key: key)] != nil } }
 
   /// Whether a block is worth packing: it was read before, is not kept, and would fit. Remembers that it was read.
   func admits(_ key: Key, _ header: BlockHeader) -> Bool {
-    guard Int(header.storedLength) < shardRoom / 4 else { return false }
+    guard seenCount > 0, Int(header.storedLength) < shardRoom / 4 else { return false }
     return shard(of: key).withLock { shard in
-      guard !shard.seen.isEmpty else { return false }
+      if shard.seen.isEmpty { shard.seen = [UInt32](repeating: 0, count: seenCount) }
       let hash = UInt32(truncatingIfNeeded: key.hash) | 1
       let index = Int(key.hash >> 33) % shard.seen.count
       defer { shard.seen[index] = hash }
@@ -161,35 +175,36 @@ package final class PartCache: Sendable {
     let byteCount = content.byteCount
     let room = shardRoom
     guard byteCount <= room else { return }
-    // What was dropped is released after the lock.
-    var dropped: [Content] = []
+    // What is evicted is released after the lock.
+    var evicted: [Entry] = []
     shard(of: name.key).withLock { shard in
-      guard shard.indices[name] == nil else { return }
-      while shard.byteCount + byteCount > room { dropped.append(shard.dropNext()) }
-      shard.indices[name] = shard.ring.count
-      shard.ring.append(Entry(name: name, content: content, byteCount: byteCount))
-      shard.byteCount += byteCount
+      guard shard.entries[name] == nil else { return }
+      // A part that was decoded while its block was dropped, or evicted, has nothing to be found by.
+      guard name.part == 0 || shard.entries[Name(key: name.key)] != nil else { return }
+      evicted = shard.ring.evict(for: byteCount, within: room)
+      for entry in evicted { shard.entries[entry.name] = nil }
+      shard.evictedCount += evicted.count
+      let entry = Entry(name, content, byteCount: byteCount)
+      shard.entries[name] = entry
+      shard.ring.add(entry)
+      assert(shard.entries.count == shard.ring.entries.count, "each entry is in the ring")
     }
   }
 
   /// Drops everything of an open file.
-  func drop(file: UInt64) { drop { $0.name.key.file == file } }
+  func drop(file: UInt64) { drop { $0.key.file == file } }
 
   /// Drops everything.
   func dropAll() { drop { _ in true } }
 
-  private func drop(where isDropped: (Entry) -> Bool) {
+  private func drop(where isDropped: (Name) -> Bool) {
     for shard in shards {
-      var dropped: [Content] = []
+      var dropped: [Entry] = []
       shard.withLock { shard in
-        var index = 0
-        while index < shard.ring.count {
-          if isDropped(shard.ring[index]) {
-            dropped.append(shard.ring[index].content)
-            shard.remove(at: index)
-          } else {
-            index += 1
-          }
+        dropped = shard.ring.entries.filter { isDropped($0.name) }
+        for entry in dropped {
+          shard.ring.remove(entry)
+          shard.entries[entry.name] = nil
         }
       }
     }
@@ -198,44 +213,18 @@ package final class PartCache: Sendable {
 
 extension PartCache.Shard {
   /// What there is of a block: the part with an event, or the whole block. If that is packed, also the index of the part.
-  fileprivate mutating func find(
+  fileprivate func find(
     _ key: PartCache.Key, _ sequence: UInt64
   ) -> (content: PartCache.Content, part: Int)? {
-    guard let index = indices[PartCache.Name(key: key)] else { return nil }
-    ring[index].isUsed = true
-    guard case .packed(let block) = ring[index].content else { return (ring[index].content, 0) }
+    guard let entry = entries[PartCache.Name(key: key)] else { return nil }
+    entry.isUsed = true
+    guard case .packed(let block) = entry.content else { return (entry.content, 0) }
+    guard block.header.firstSequence <= sequence, sequence < block.header.nextSequence else { return nil }
     let number = block.index(of: sequence)
-    guard let part = indices[PartCache.Name(key: key, part: UInt32(number + 1))] else {
-      return (ring[index].content, number)
+    guard let part = entries[PartCache.Name(key: key, part: UInt32(number + 1))] else {
+      return (entry.content, number)
     }
-    ring[part].isUsed = true
-    return (ring[part].content, number)
-  }
-
-  /// Takes an entry out; the last one of the ring gets its index.
-  fileprivate mutating func remove(at index: Int) {
-    let entry = ring[index]
-    indices[entry.name] = nil
-    byteCount -= entry.byteCount
-    let last = ring.removeLast()
-    if index < ring.count {
-      ring[index] = last
-      indices[last.name] = index
-    }
-    assert(indices.count == ring.count && byteCount >= 0, "each entry has one index in the ring")
-  }
-
-  /// Takes out the next entry that was not asked for since the hand passed it. There must be one.
-  fileprivate mutating func dropNext() -> PartCache.Content {
-    while true {
-      if hand >= ring.count { hand = 0 }
-      guard ring[hand].isUsed else { break }
-      ring[hand].isUsed = false
-      hand += 1
-    }
-    let content = ring[hand].content
-    remove(at: hand)
-    dropCount += 1
-    return content
+    part.isUsed = true
+    return (part.content, number)
   }
 }

@@ -32,9 +32,11 @@ package final class SegmentHandle: Sendable {
   package var name: String { header.segment.path }
 
   /// Opens a segment by its first sequence and checks its header against its name and the store.
+  ///
+  /// - Parameter number: the number of a file with this header, if it has one already.
   package static func open(
     _ fileSystem: any FileSystem, _ layout: StoreLayout, first: SegmentName, storeID: StoreID?,
-    mode: FileOpenMode = .read, number: UInt64? = nil
+    mode: FileOpenMode = .read, number: (SegmentHeader) -> UInt64? = { _ in nil }
   ) throws(StoreError) -> SegmentHandle {
     let file = try fileSystem.open(layout.segment(first), mode)
     let header: SegmentHeader
@@ -44,7 +46,7 @@ package final class SegmentHandle: Sendable {
       file.close()
       throw error
     }
-    return SegmentHandle(header: header, file: file, number: number)
+    return SegmentHandle(header: header, file: file, number: number(header))
   }
 
   /// Reads and checks the header of a segment's file.

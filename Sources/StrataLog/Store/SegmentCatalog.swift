@@ -27,8 +27,8 @@ package final class SegmentCatalog: Sendable {
     var open: [SegmentName: OpenSegment] = [:]
     /// What the headers say is erased, of segments that were opened and not replaced since.
     var erasures: [SegmentName: UInt64] = [:]
-    /// The numbers of segments that were opened and not replaced since.
-    var numbers: [SegmentName: UInt64] = [:]
+    /// The numbers of segments that were opened and not replaced since, and how often their files had been rewritten.
+    var numbers: [SegmentName: (number: UInt64, revision: UInt32)] = [:]
     var openMax = SegmentCatalog.openSegmentsMax
     var clock: UInt64 = 0
     /// How often a segment was rewritten by this process.
@@ -137,9 +137,12 @@ package final class SegmentCatalog: Sendable {
       parts.drop(file: handle.number)
     }
     while true {
-      // Another process may replace a file while it is not open here.
-      let (replacements, number) = state.withLock { ($0.replacements, isShared ? nil : $0.numbers[name]) }
-      let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID, number: number)
+      // Another process may replace a file while it is not open here, also that of a store that is suspended or closed, and
+      // is read all the same. Each rewrite raises the revision.
+      let (replacements, known) = state.withLock { ($0.replacements, $0.numbers[name]) }
+      let handle = try SegmentHandle.open(fileSystem, layout, first: name, storeID: storeID) { header in
+        known.flatMap { $0.revision == header.revision ? $0.number : nil }
+      }
       // A file that lost its name while it was being opened is not kept: reads would return erased content from it for
       // a long time.
       let isCurrent = state.withLock { state in
@@ -147,7 +150,9 @@ package final class SegmentCatalog: Sendable {
         state.keep(handle)
         return true
       }
-      if isCurrent { return handle }
+      guard isCurrent else { continue }
+      if let known, known.number != handle.number { parts.drop(file: known.number) }
+      return handle
     }
   }
 
@@ -185,7 +190,7 @@ package final class SegmentCatalog: Sendable {
 
   /// Whether the segment of that name is still this one, as far as this process knows.
   func isCurrent(_ handle: SegmentHandle) -> Bool {
-    state.withLock { $0.numbers[handle.header.segment] == handle.number }
+    state.withLock { $0.numbers[handle.header.segment]?.number == handle.number }
   }
 
   /// The segment after one, or nil for the last.
@@ -204,7 +209,7 @@ extension SegmentCatalog.State {
   fileprivate mutating func drop(_ name: SegmentName) -> UInt64? {
     open[name] = nil
     erasures[name] = nil
-    return numbers.removeValue(forKey: name)
+    return numbers.removeValue(forKey: name)?.number
   }
 
   fileprivate mutating func use(_ name: SegmentName) -> SegmentHandle? {
@@ -217,7 +222,7 @@ extension SegmentCatalog.State {
   fileprivate mutating func keep(_ handle: SegmentHandle) {
     clock += 1
     open[handle.header.segment] = SegmentCatalog.OpenSegment(handle, used: clock)
-    numbers[handle.header.segment] = handle.number
+    numbers[handle.header.segment] = (handle.number, handle.header.revision)
     erasures[handle.header.segment] = handle.header.erasureMark ?? ErasureMark.unknown
     if open.count > openMax { closeOldest() }
     assert(open.count <= openMax, "at most openMax segments are open")

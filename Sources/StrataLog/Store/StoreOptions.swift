@@ -109,14 +109,15 @@ public struct StoreOptions: Sendable {
   /// others begin with them, and their `saveError` in `EventStore.projections` says that they save nothing. Without this
   /// option, such a process folds them again each time it starts, and writes nothing at all.
   public var readersSaveStates = true
-  /// The most bytes of saved tables that the store keeps in memory; what is beyond that is read again from its files
-  /// when it is needed. Rows that are not saved yet come on top, also up to four times as many bytes of those that only the
-  /// making of a history has, once as many of those that only states of the past have, and for each page of 4 KiB that was
-  /// looked into some hundred bytes that say where it is.
+  /// The most bytes that the store keeps in memory of what it read of saved tables and of histories; what is beyond that is
+  /// read again from its files when it is needed. Rows that are not saved yet come on top, also up to four times as many
+  /// bytes of those that only the making of a history has, once as many of those that only states of the past have, and for
+  /// each page of 4 KiB that was looked into some hundred bytes that say where it is. Of each run of a history that was read,
+  /// the filter of its rows, the parts of its directories that were looked into, and its sections come on top too.
   /// Without `savesStates`, everything is in memory.
   ///
-  /// What these tables leave of the bound, and at least a quarter of it, is for blocks of the log of which single events or
-  /// streams are read: a block that is read twice stays in memory, compressed in short parts, and of what is read often
+  /// What they leave of the bound, and at least a quarter of it, is for blocks of the log of which single events or streams
+  /// are read; what is more than that, since tables were read meanwhile, is dropped by the next such reads. A block that is read twice stays in memory, compressed in short parts, and of what is read often
   /// the parts stay decoded. So reads anywhere in a log are fast as long as about a fifth of its events' bytes fit. A
   /// feed and a fold need none of it. With 0, each read of an event decodes its block again.
   public var pageCacheSize = 64 << 20

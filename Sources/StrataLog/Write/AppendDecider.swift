@@ -148,8 +148,9 @@ struct AppendDecider {
     _ expectation: AppendDraft.Expectation, _ tables: SegmentIndex, _ builds: Bool
   ) throws(StoreError) {
     let actual = try expectation.stream.lendBytes { name throws(StoreError) in
-      if let revision = tables.revision(of: name, hash: XXH64.of(name)) { return revision }
-      return try index.closedRevision(of: name, below: tables, builds: builds)
+      let hash = XXH64.of(name)
+      if let revision = tables.revision(of: name, hash: hash) { return revision }
+      return try closedRevision(of: name, hash: hash, tables, builds)
     }
     guard expectation.version.isMet(by: actual) else {
       throw .conflict(

@@ -68,6 +68,9 @@ struct GroupFrame: ~Copyable {
   /// From how many bytes on the blocks of a group are compressed by several threads.
   private static let sharedMin = 2 * CompressedPart.lengthMin
 
+  /// Memory of larger groups is given back.
+  private static let keptLengthMax = 8 << 20
+
   /// Begins a new group at `link`. `syncedThrough` is the end of what is known to be on disk.
   ///
   /// - Parameter lengthMax: the most bytes that its appends take before they are compressed.
@@ -140,6 +143,11 @@ struct GroupFrame: ~Copyable {
     if isShared, let compressor { write(compressor.finish()) }
     isShared = false
     assert(begin == raw.count && closed.isEmpty, "every append is in a block")
+    if raw.capacity > Self.keptLengthMax {
+      raw = RawBuffer(capacity: 128 << 10)
+      begin = 0
+    }
+    if parts.capacity > Self.keptLengthMax { parts = RawBuffer(capacity: 64) }
     assert(link.nextSequence == nextSequence, "the blocks of a group hold all of its events")
     assert(link.chain == chain && link.lastTime == lastTime, "a group ends with its last append")
   }

@@ -7,11 +7,11 @@ internal import Synchronization
 ///
 /// Its cycle: the framing thread begins a group, adds the parts of each block as soon as the block is complete, and goes
 /// on framing. At the end it takes parts itself until none is left, and waits for those that the other threads still
-/// have. A thread starts with the first large group, and ends when there was none for a while: most stores never have
-/// one.
+/// have. Up to three threads start with the first large group, and end when there was none for a while: most stores never
+/// have one.
 ///
-/// `state` has its own lock. `calls` is atomic, and only saves a thread from sleeping for less time than it takes to wake
-/// it. The framing thread keeps the memory of all parts until `finish` has returned.
+/// `state` has its own lock. `calls` is atomic, so that a thread can look for parts without it. The framing thread keeps
+/// the memory of all parts until `finish` has returned.
 final class PartCompressor: Sendable {
   /// A part to be compressed.
   private struct Job: @unchecked Sendable {
@@ -38,17 +38,21 @@ final class PartCompressor: Sendable {
   private let calls = Atomic<Int>(0)
   private let machine: StoreMachine
   private let threadCountMax: Int
+  /// How long a thread sleeps before it ends.
+  private let idleMax: Duration
 
   /// How long a thread looks for parts without sleeping, once a group was begun.
   private static let watchMax: Duration = .microseconds(100)
-  /// How long a thread sleeps before it ends.
-  private static let idleMax: Duration = .seconds(5)
 
   /// - Parameter threadCountMax: how many threads there are at most beside the one that frames; with none, all parts are
   ///   compressed when the group ends.
-  init(on machine: StoreMachine, threadCountMax: Int = min(3, DedicatedThread.processorCount - 1)) {
+  init(
+    on machine: StoreMachine, threadCountMax: Int = min(3, DedicatedThread.processorCount - 1),
+    idleMax: Duration = .seconds(5)
+  ) {
     self.machine = machine
     self.threadCountMax = threadCountMax
+    self.idleMax = idleMax
   }
 
   // MARK: The framing thread
@@ -142,16 +146,17 @@ final class PartCompressor: Sendable {
         }
         if calls.load(ordering: .acquiring) != seen { continue }
       }
-      let isCalled = state.wait(timeout: Self.idleMax) { state in
-        state.isStopped || calls.load(ordering: .relaxed) != seen
+      let isCalled = state.wait(timeout: idleMax) { state in
+        // Parts are added under the lock: a call that comes just before the thread sleeps is not missed.
+        state.isStopped || state.takenCount < state.jobs.count || calls.load(ordering: .relaxed) != seen
       }
       let ends = state.withLock { state in state.isStopped || !isCalled && state.jobs.isEmpty }
       if ends { return endThread() }
     }
   }
 
-  /// Whether parts may be added soon: a group was begun, and none of its blocks is complete. One thread looks for them:
-  /// to wake it takes about as long as to decide about an append.
+  /// Whether parts may be added soon: a group was begun, and none of its blocks is complete. One thread polls for them,
+  /// because to wake it takes about as long as to decide about an append.
   private func mayWatch() -> Bool {
     state.withLock { state in
       guard state.isFraming, state.jobs.isEmpty, !state.isWatched else { return false }

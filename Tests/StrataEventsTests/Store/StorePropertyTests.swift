@@ -185,7 +185,7 @@ struct ModelledStore {
       #expect(events.map(\.sequence) == wanted)
       for event in events { try expectEqual(event, sequence: event.sequence) }
       let blocks = Set(wanted.map { sequence in starts.last { $0 <= sequence }! })
-      #expect(reader.blocksRead == blocks.count, "only blocks that hold \(stream) are read")
+      #expect(reader.partsRead == blocks.count, "only blocks that hold \(stream) are read")
     }
     #expect(try await store.version(of: "no/such") == 0)
     #expect(try await store.events(in: "no/such").isEmpty)

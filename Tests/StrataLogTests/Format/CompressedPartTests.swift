@@ -58,7 +58,7 @@ import Testing
           part.last == walked,
           "round \(round): the last sequence is found by reading all of them, too")
       }
-      let room = parts.reduce(0) { $0 + $1.bytes.count + CompressedPart.joinedMax }
+      let room = parts.reduce(0) { $0 + $1.bytes.count }
       var stored = [UInt8](repeating: 0xAA, count: max(room, raw.count))
       let length = stored.withUnsafeMutableBytes { target in
         // As if it were long enough for what is joined to save an eighth.

@@ -87,29 +87,27 @@ import Testing
   }
 
   @Test func `threads begin with the first large group, and end with the store`() {
-    let running = Mutex((started: 0, ended: 0))
+    let started = Mutex(0)
     let counting = ThreadStarter { (name, body) throws(FileSystemError) in
-      running.withLock { $0.started += 1 }
-      return try DedicatedThread(name: name) {
-        body()
-        running.withLock { $0.ended += 1 }
-      }
+      started.withLock { $0 += 1 }
+      return try DedicatedThread(name: name, body)
     }
-    let compressor = PartCompressor(on: StoreMachine(threads: counting), threadCountMax: 2)
+    let compressor = PartCompressor(
+      on: StoreMachine(threads: counting), threadCountMax: 2, idleMax: .seconds(3_600))
     var frame = Self.frame(compressor)
     _ = Self.framed(Self.drafts([1_000], seed: 1), &frame)
-    #expect(running.withLock { $0.started } == 0)
+    #expect(started.withLock { $0 } == 0)
     for seed in 0..<3 { _ = Self.framed(Self.drafts([400_000], seed: UInt64(seed)), &frame) }
-    #expect(running.withLock { $0.started } == 2)
+    #expect(started.withLock { $0 } == 2)
     compressor.stop()
     // After the end of the store, and when it goes on.
     var alone = Self.frame(nil)
     let drafts = Self.drafts([400_000], seed: 9)
     #expect(Self.framed(drafts, &frame) == Self.framed(drafts, &alone))
-    #expect(running.withLock { $0.started } == 2)
+    #expect(started.withLock { $0 } == 2)
     compressor.reopen()
     #expect(Self.framed(drafts, &frame) == Self.framed(drafts, &alone))
-    #expect(running.withLock { $0.started } == 4)
+    #expect(started.withLock { $0 } == 4)
     compressor.stop()
   }
 }

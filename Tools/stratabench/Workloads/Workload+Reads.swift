@@ -90,10 +90,14 @@ extension Workload {
       try times.add("blocking, a hot set", count) { for number in hot { sum &+= try read(store, number) } }
       let (some, someHot) = (anywhere.prefix(50_000), hot.prefix(50_000))
       try await times.add("await, anywhere", some.count) {
-        for number in some { awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0 }
+        for number in some {
+          awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0
+        }
       }
       try await times.add("await, a hot set", someHot.count) {
-        for number in someHot { awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0 }
+        for number in someHot {
+          awaited &+= try await store.event(at: number)?.payload.bytes.withUnsafeBytes(eventSum) ?? 0
+        }
       }
       var eventCount = 0
       try times.add("a stream", streams.count) {
@@ -121,5 +125,43 @@ extension Workload {
       if number == sequence { sum = eventSum(event.payload) }
     }
     return sum
+  }
+}
+
+/// The times of kinds of reads, in rounds.
+private struct ReadTimes {
+  private var rows: [(name: String, count: Int, seconds: [Double], processor: [Double])] = []
+  /// What the last row is of.
+  var note = ""
+
+  private mutating func add(_ name: String, _ count: Int, _ seconds: Double, _ processor: Double) {
+    if let index = rows.firstIndex(where: { $0.name == name }) {
+      rows[index].seconds.append(seconds)
+      rows[index].processor.append(processor)
+    } else {
+      rows.append((name, count, [seconds], [processor]))
+    }
+  }
+
+  mutating func add(_ name: String, _ count: Int, _ body: () throws -> Void) rethrows {
+    let start = ProcessorTime.now()
+    let time = try seconds(body)
+    add(name, count, time, start.seconds)
+  }
+
+  mutating func add(_ name: String, _ count: Int, _ body: () async throws -> Void) async rethrows {
+    let start = ProcessorTime.now()
+    let time = try await seconds(body)
+    add(name, count, time, start.seconds)
+  }
+
+  func report() {
+    for row in rows {
+      let (time, processor) = (median(row.seconds), median(row.processor))
+      let figures = [time, processor].map { $0 / Double(row.count) * 1e6 }
+      let text = String(
+        format: "%.2f µs, %.2f of processor time, %.0f k/s", figures[0], figures[1], 1e3 / figures[0])
+      stratabench.report(row.name, row.name == rows.last?.name ? "\(text) \(note)" : text)
+    }
   }
 }
