@@ -24,7 +24,7 @@ import Testing
             declared = match.1
             homes[match.1] = folder
           }
-          // What an extension adds to a type is in another room than the type by intention.
+          // An extension may be in another folder than its type, so the type that it extends does not count as used.
           let body = line.hasPrefix("extension") ? line.dropFirst(10).drop { $0 != " " && $0 != ":" } : line
           names.formUnion(body.matches(of: /\b[A-Z]\w+\b/).map(\.0).filter { $0 != declared })
         }

@@ -113,8 +113,8 @@ final class Historian: KeptHistory {
   }
 
   /// Ends the work until `mayGoOn`, and forgets what is known of the folder: another process may soon write there. The last
-  /// events are written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of what a lower
-  /// version has left.
+  /// events are written before if they are soon folded. Blocks for as long as a step and a run take, and the removal of
+  /// what a lower version has left.
   func stop() {
     let (generation, mayRun, isWanted) = state.withLock { state in
       state.stop()
@@ -277,7 +277,7 @@ final class Historian: KeptHistory {
   }
 
   /// Makes runs those that reads use, unless they hold no longer.
-  func publish(_ runs: RunSet?, _ generation: Int) {
+  func publish(_ runs: RunSet, _ generation: Int) {
     state.withLock { $0.publish(runs, of: generation) }
     state.signalAll()
   }

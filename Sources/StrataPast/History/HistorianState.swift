@@ -23,7 +23,7 @@ internal import StrataTables
 /// | madeAgain | givenUp |         | sound  |
 /// | givenUp |         |           | sound  |
 ///
-/// Damage, an erasure and a stop raise the generation: nothing that was made in another one is published.
+/// Damage, an erasure, a full disk and a stop raise the generation: nothing that was made in another one is published.
 struct HistorianState {
   enum Files {
     /// No run was damaged that this process used, or what was is gone.
@@ -118,13 +118,20 @@ extension HistorianState {
 
 extension HistorianState {
   /// Makes runs those that reads use, unless they are of another generation.
-  mutating func publish(_ runs: RunSet?, of made: Int) {
+  mutating func publish(_ runs: RunSet, of made: Int) {
     guard made == generation else { return }
     self.runs = runs
-    tail = runs.flatMap { tail?.after($0) }
+    tail = tail?.after(runs)
     if files == .damaged { files = .madeAgain }
     // What is made from the first event on is made with one code.
-    if runs?.runs.isEmpty ?? true { leftOut = [] }
+    if runs.runs.isEmpty { leftOut = [] }
+  }
+
+  /// Notes a merge, whose run may have lost keys, so that those before it get theirs first. The keys in memory do not go on
+  /// from keys that the program's code has made again.
+  mutating func noteMerged(makesKeysOfProgram: Bool) {
+    mayLackKeys = true
+    if makesKeysOfProgram { tail = nil }
   }
 
   /// Notes what a step has reached.

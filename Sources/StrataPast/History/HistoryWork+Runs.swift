@@ -162,8 +162,7 @@ extension HistoryWork {
       let first = runs.firstIndex(where: { $0.number == merge.merge.merged[0].number })
     else { return }
     self.merge = nil
-    // It may have lost some, so that those before it get theirs first.
-    historian.state.withLock { $0.mayLackKeys = true }
+    historian.state.withLock { $0.noteMerged(makesKeysOfProgram: merge.merge.makesKeysOfProgram) }
     let range = first..<first + merge.merge.merged.count
     var entry = runs[range.upperBound - 1]
     (entry.number, entry.level, entry.length) = (written.number, merge.level, written.length)

@@ -32,6 +32,8 @@ final class RunMerge {
   /// The owners of which a run lacks the keys, so that they are made from the rows, and the other ones. The last is
   /// next.
   private var makings: [KeyMaking]
+  /// Whether the program's code makes keys.
+  let makesKeysOfProgram: Bool
   private var keyMerges: [KeyMerge]
   /// What the rows were at the begin.
   private let before: RunRows?
@@ -76,6 +78,7 @@ final class RunMerge {
     let made = owners.filter { owner in
       !kept.contains { $0.number == owner.number } && set.mayMake(keysOf: owner, for: range, isBase: isBase)
     }
+    makesKeysOfProgram = made.contains { $0.isMadeByProgram }
     makings = made.reversed().map { owner in
       KeyMaking(
         owner, begin: first.begin, isBase: isBase, after: set.runs(before: range.lowerBound),

@@ -114,5 +114,6 @@ final class RunCache: Sendable {
     return value
   }
 
+  /// Drops the records of all histories of the store.
   func removeAll() { pages.removeRecords() }
 }

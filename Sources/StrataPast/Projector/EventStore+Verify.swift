@@ -12,12 +12,13 @@ extension EventStore {
   /// with a copy of a store that the released program has used, or once after an update whose version may have had to be
   /// raised. If it returns false, raise `Projection.version`: the next build then folds the log again.
   ///
-  /// Compares rows, problems, failures and the order of tables. O(log), with both tables in memory as far as saved ones
+  /// Not while events are being erased. Compares rows, problems, failures and the order of tables. O(log), with both tables in memory as far as saved ones
   /// are not dropped. Changes nothing. Throws what folding throws.
   public func verifyTables(of projection: some Projection) async throws -> Bool {
     let folding = Folding.own(projection)
     while true {
       let verification = TablesVerification(log, folding)
+      _ = try await machine.past.result { _ in try verification.begin() }
       let shown = try await projector(folding).state(reaching: .max)
       let outcome = try await machine.past.result { try verification.step(shown, $0) }
       if outcome != .incomparable { return outcome == .same }
@@ -41,6 +42,9 @@ private final class TablesVerification: @unchecked Sendable {
     self.log = log
     fold = Fold(log, folding, marksErasures: true)
   }
+
+  /// Notes what is erased by now. To be called before the tables are asked for.
+  func begin() throws(StoreError) -> Bool { try fold.run(through: fold.state.sequence) }
 
   /// Goes on for one slice. Returns nil if it ended first.
   func step(_ shown: TableSet, _ slice: TimeSlice) throws(StoreError) -> Outcome? {

@@ -16,6 +16,7 @@ final class KeptProjection: Sendable {
 
   /// - Parameter cache: keeps in memory what was read; nil for one of its own.
   init(_ log: Log, _ folding: Folding, _ cache: PageCache?) {
+    let cache = cache ?? PageCache(log.options)
     self.folding = folding
     checkpoints = Checkpoints(log, folding, cache)
     historian = Historian(log, folding, checkpoints, cache)

@@ -207,6 +207,10 @@ extension Projector {
       else { return ([], false, state.drop(follower, key), nil) }
       state.noteBuilt(key, in: set)
       state.followers[key]?.isSlow = entry.isSlow || follower.isSlow
+      // One that is kept follows until the fold takes it in, though no caller waits any longer.
+      if follower.definition.kept != nil, !entry.isSlow, !follower.isSlow {
+        state.followers[key]?.keepsOn = true
+      }
       if state.published[follower.table].rows.isIdentical(to: follower.rows),
         state.published[follower.table].view(follower.definition.identity) == nil
       {

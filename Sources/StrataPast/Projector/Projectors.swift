@@ -61,11 +61,6 @@ final class Projectors: StoreAttachment, Sendable {
   }
 }
 
-extension PageCache {
-  /// The cache of a store: all that was read of its states and histories is within one bound.
-  convenience init(_ options: StoreOptions) { self.init(limit: options.pageCacheSize) }
-}
-
 extension EventStore {
   /// The projector of a projection, the same one on every call.
   package func projector(_ folding: Folding) -> Projector { projectors.projector(log, folding) }

@@ -11,8 +11,9 @@ public struct StoreMemory: Sendable, Equatable {
   public var cacheByteCount: Int
   /// The bound on them: `StoreOptions.pageCacheSize`.
   public var cacheLimit: Int
-  /// The bytes of events that were read singly, or of streams, and are kept for the next such reads. They take what the
-  /// cache leaves of its bound, and at least a quarter of it.
+  /// The bytes of events that were read singly, or of streams, and are kept for the next such reads, with what finds them.
+  /// They may have what the cache leaves of its bound, and at least a quarter of it; what is more than that, since tables
+  /// were read meanwhile, is dropped by the next such reads.
   public var eventByteCount: Int
   /// The bytes that were dropped, and that a read which is going on may still use.
   public var retiredByteCount: Int

@@ -80,11 +80,9 @@ final class ViewFollower: @unchecked Sendable {
       if let opened = saved.opened(definition) { (view, rows) = opened }
     }
     if view == nil {
-      let building = building.withLock { building in
-        let current = building ?? ViewBuilding(definition, of: set[table], on: parallel)
-        building = current
-        return current
-      }
+      // One thread at a time is here. The lock is for those who ask for the progress, and not held while indexes are searched.
+      let building = self.building.withLock { $0 } ?? ViewBuilding(definition, of: set[table], on: parallel)
+      self.building.withLock { $0 = building }
       guard let built = building.resume(slice) else { return false }
       (view, rows) = (built, building.rows)
       self.building.withLock { $0 = nil }

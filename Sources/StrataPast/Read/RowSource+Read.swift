@@ -60,13 +60,18 @@ extension RowTable {
     var items: [Item] = []
     do throws(RowProblem) {
       try set[name].forEachRow { (row) throws(RowProblem) in
-        do throws(RowProblem) { items.append(try decode(row)) } catch {
-          throw RowProblem(what: "\(name)/\(row.idText): \(error.what)")
-        }
+        items.append(try decoded(row))
       }
     } catch {
       throw StoreError.undecodable(what: error.what)
     }
     return items
+  }
+
+  /// A row as an item. A problem says which row has it.
+  package func decoded(_ row: RowView) throws(RowProblem) -> Item {
+    do throws(RowProblem) { return try decode(row) } catch {
+      throw RowProblem(what: "\(name)/\(row.idText): \(error.what)")
+    }
   }
 }

@@ -319,3 +319,8 @@ extension Checkpoints {
     self.reader.withLock { $0 = reader }
   }
 }
+
+extension PageCache {
+  /// The cache of a store: pages of its states and records of its histories share one bound.
+  convenience init(_ options: StoreOptions) { self.init(limit: options.pageCacheSize) }
+}

@@ -9,8 +9,8 @@ extension Table {
   /// Some of the rows as a tree. O(k log n), and a copy of their bytes.
   ///
   /// - Parameter ids: ascending, each once. Those without a row are passed over.
-  func rows(withIDs ids: [[UInt8]]) -> Tree {
-    willRead(ids)
+  func rows(withIDs ids: ArraySlice<[UInt8]>) -> Tree {
+    willRead(Array(ids))
     var found = Tree.Builder(pageSize: rows.pageSize)
     for id in ids {
       id.withUnsafeBytes { id in

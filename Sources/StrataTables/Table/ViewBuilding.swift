@@ -37,8 +37,10 @@ package final class ViewBuilding: @unchecked Sendable {
   package let definition: ViewDefinition
   /// The rows that the view is of.
   package let rows: Tree
-  /// Those of them that it may show or report.
-  private let candidates: Tree
+  private let table: Table
+  /// The ids of the rows that it may show or report, ascending; nil for all rows.
+  private let ids: [[UInt8]]?
+  private let count: Int
   private let parallel: Parallel
   private let partCount: Int
   private let parts: Lock<Parts>
@@ -54,17 +56,18 @@ package final class ViewBuilding: @unchecked Sendable {
   package init(_ definition: ViewDefinition, of table: Table, on parallel: Parallel, partCount: Int? = nil) {
     self.definition = definition
     rows = table.rows
-    candidates =
-      definition.candidates?(table.indexes, table.count).map { table.rows(withIDs: $0) } ?? table.rows
+    self.table = table
+    ids = definition.candidates?(table.indexes, table.count)
+    count = ids?.count ?? table.count
     self.parallel = parallel
-    let fewest = candidates.count < Self.parallelCountMin ? 1 : parallel.threadCountMax
-    self.partCount = partCount ?? max(fewest, (candidates.count + Self.partSize / 2) / Self.partSize)
+    let fewest = count < Self.parallelCountMin ? 1 : parallel.threadCountMax
+    self.partCount = partCount ?? max(fewest, (count + Self.partSize / 2) / Self.partSize)
     parts = Lock(Parts(placed: Array(repeating: nil, count: self.partCount)))
   }
 
   /// How many of the rows are done. Each row is one half done when its key is made. May be read by any thread.
   package var progress: (done: Int, of: Int) {
-    (doneCount.load(ordering: .relaxed) / 2, candidates.count)
+    (doneCount.load(ordering: .relaxed) / 2, count)
   }
 
   /// Goes on for a slice, and for at least a step. Returns the view once it is complete, and nil before that.
@@ -95,9 +98,14 @@ package final class ViewBuilding: @unchecked Sendable {
       return parts.next
     }
     guard let number else { return false }
-    let count = candidates.count
     let range = count * number / partCount..<count * (number + 1) / partCount
-    let placed = PlacedRows(candidates, range, definition)
+    let placed: PlacedRows
+    if let ids {
+      let found = table.rows(withIDs: ids[range])
+      placed = PlacedRows(found, 0..<found.count, definition)
+    } else {
+      placed = PlacedRows(rows, range, definition)
+    }
     parts.withLock { $0.placed[number] = placed }
     doneCount.add(range.count, ordering: .relaxed)
     return true

@@ -13,7 +13,8 @@ package struct PageDamage: Error, CustomStringConvertible {
   package var isWanted = false
   /// What the system said, if it could not open a file of a history, and may be able to later.
   package var refusal: StoreError?
-  /// The name of the file in its folder, and where the record begins in it; nil where it is in none alone.
+  /// The name of the file in its folder, and where the record begins in it; nil for damage that is not
+  /// in one record.
   package private(set) var place: (file: String, offset: UInt64)?
 
   package init(_ what: String) { self.what = what }

@@ -1,14 +1,13 @@
 // Pages as they are written to page files: without free space and garbage, their children as places.
 
 package import StrataBase
-package import StrataLog
+internal import StrataLog
 
 /// The bytes of one page, and of the record that holds them: see StateFormat.md.
 package enum StatePage {
   /// Checksum, raw length, flags.
   package static let headLength = 12
   static let compressedFlag: UInt32 = 1
-
 }
 
 // MARK: Encoding

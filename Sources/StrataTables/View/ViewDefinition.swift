@@ -115,10 +115,11 @@ package final class ViewDefinition: Sendable {
   /// The document fields that the definition names, each once, ascending. Equal identities name equal fields.
   package let fields: [FieldPath]
   /// The document fields whose values, first to last, are the keys of all rows that make one; empty for a view with
-  /// sections, with filters or with other orders. Such a view is an index.
+  /// sections, with filters or with other orders. Such a view, if it is kept under a
+  /// name, is an index.
   package let keyFields: [FieldPath]
-  /// The ids of all rows that the view may show or report, ascending, found by the indexes over the rows; nil if those are
-  /// no fewer than all rows, as far as is known.
+  /// The ids of all rows that the view may show or report, ascending, found by the indexes over the rows; nil where reading
+  /// all rows costs less.
   package typealias Candidates = @Sendable (_ indexes: [View], _ rowCount: Int) -> [[UInt8]]?
 
   /// Finds the rows that a view is built of. Rows that are left out are those that `place` returns nil for.

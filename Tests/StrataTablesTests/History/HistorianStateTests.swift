@@ -1,10 +1,13 @@
 // The state of a historian as a value: its tables.
 
+@testable internal import StrataLog
 @testable internal import StrataPast
 internal import StrataTables
 internal import Testing
 
 @Suite struct HistorianStateTests {
+  private static let none = RunSet(noneOf: SegmentErasures([]), head: 0)
+
   private typealias Files = HistorianState.Files
 
   /// What each transition makes of the files, from what they are after some others.
@@ -22,7 +25,7 @@ internal import Testing
     for transition in transitions {
       switch transition {
       case "d": state.noteDamage()
-      case "p": state.publish(nil, of: state.generation)
+      case "p": state.publish(Self.none, of: state.generation)
       default: state.noteErased()
       }
     }
@@ -51,7 +54,7 @@ internal import Testing
       change(&state)
       #expect(state.generation > made && state.reached == 0)
       let files = state.files
-      state.publish(nil, of: made)
+      state.publish(Self.none, of: made)
       isMade = state.publish(reached: 9, of: made)
       #expect(!isMade)
       #expect(state.reached == 0)
@@ -111,7 +114,7 @@ internal import Testing
     #expect(state.mayLackKeys && state.keptLists.map(\.number) == state.lists.map(\.number))
     state.leaveOut(state.lists[0])
     #expect(state.keptLists.isEmpty && state.lists.count == 1)
-    state.publish(nil, of: state.generation)
+    state.publish(Self.none, of: state.generation)
     #expect(state.keptLists.count == 1)
   }
 }
