@@ -87,11 +87,14 @@ final class AppendFollower: @unchecked Sendable {
   ) async throws -> TableSet {
     let machine = rows.store.machine
     guard state[rows.name].view(view.identity) == nil else { return state }
-    let building = ViewBuilding(view, of: state[rows.name], on: machine.parallel)
+    let building = Lock<ViewBuilding?>(nil)
     return try await machine.follows.result { slice in
       var state = state
       if state.withTable(rows.name, { $0.openView(view) }) { return state }
-      guard let built = building.resume(slice) else { return nil }
+      // One thread at a time is here.
+      let current = building.withLock { $0 } ?? ViewBuilding(view, of: state[rows.name], on: machine.parallel)
+      building.withLock { $0 = current }
+      guard let built = current.resume(slice) else { return nil }
       state.withTable(rows.name) { $0.add(built) }
       return state
     }

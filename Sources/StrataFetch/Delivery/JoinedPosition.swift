@@ -82,10 +82,9 @@ where Item.ID: DocumentID {
 
   func state(reaching sequence: UInt64) async throws -> TableSet {
     let prepared = prepared
-    let set = try await ListError.wrapping {
+    return try await ListError.wrapping {
       try await prepared.rows.projector.state(reaching: sequence, with: prepared.lease)
     }
-    return set
   }
 
   func shows(_ view: ViewDefinition, of table: String) -> Bool {

@@ -6,7 +6,7 @@ public import StrataEvents
 public import StrataLists
 internal import StrataLog
 public import StrataPast
-package import StrataTables
+internal import StrataTables
 
 extension FetchController where Item: Codable {
   /// For how long an edit reads and tries again while its rows are being changed concurrently: 10 seconds.

@@ -4,7 +4,7 @@ public import StrataDocuments
 public import StrataEvents
 public import StrataLists
 public import StrataPast
-package import StrataTables
+internal import StrataTables
 
 extension LiveList where Item: Codable {
   /// Deletes the document of the row that is shown at an index. The event gets the metadata.

@@ -1,5 +1,6 @@
 // An index: the rows of a table in the order of some of their fields.
 
+internal import StrataEvents
 public import StrataLists
 internal import StrataLog
 internal import StrataPast
@@ -28,28 +29,40 @@ public struct RowIndex: Sendable {
   public let fields: [FieldPath]
   private let rows: RowTable<DocumentRow>
   private let request: ListRequest<DocumentRow, Unsectioned>
+  private let list: CompiledList
+  private let lease: ViewLease
 
   init(
     _ name: String, _ fields: [FieldPath], _ rows: RowTable<DocumentRow>,
     _ request: ListRequest<DocumentRow, Unsectioned>
-  ) {
+  ) throws {
     (self.name, self.fields, self.rows, self.request) = (name, fields, rows, request)
-    // As long as somebody waits for it, it is built.
-    Task.detached { _ = try? await rows.newestSnapshot(request) }
+    list = try request.compiled(decode: rows.decode)
+    // The view is the one of its name from now on, before it is built. Another lease would count as a later declaration.
+    let lease = rows.projector.lease(list.definition, of: rows.name)
+    self.lease = lease
+    // A view is built while a caller waits.
+    Task.detached { _ = try? await rows.projector.state(reaching: rows.store.head.sequence, with: lease) }
   }
 
   /// Waits until the index is built and answers. It goes on being built if the waiting task is cancelled.
   ///
   /// Throws what folding the log throws, `store(.closed)` if the store was closed before, and `CancellationError` as soon as
   /// the task is cancelled.
-  public func ready() async throws { _ = try await rows.newestSnapshot(request) }
+  public func ready() async throws { _ = try await state() }
 
-  /// The rows that the index cannot take, since a value of theirs is an array or an object, and why; the first hundred by
-  /// the bytes of their ids. They are looked at in each question.
+  /// The rows that each question looks at, since a value of theirs makes no key (an array, an object, a tagged or damaged
+  /// value) or one that was cut, and why; the first hundred by the bytes of their ids.
   ///
   /// Throws what `ready()` throws.
   public var problems: [ListProblem] {
-    get async throws { try await rows.newestSnapshot(request).problems }
+    get async throws { request.snapshot(of: try await state(), rows, list).problems }
+  }
+
+  private func state() async throws -> TableSet {
+    try await ListError.wrapping {
+      try await rows.projector.state(reaching: rows.store.head.sequence, with: lease)
+    }
   }
 }
 
@@ -65,11 +78,13 @@ extension RowSource {
   /// - Throws: `store(.invalid)` for a name or fields that cannot be those of an index.
   @discardableResult
   public func index(_ name: String, on fields: FieldPath...) throws -> RowIndex {
-    guard !fields.isEmpty, fields.allSatisfy({ $0.subject == .field }), Set(fields).count == fields.count
+    guard !name.isEmpty, !fields.isEmpty, fields.allSatisfy({ $0.subject == .field }),
+      Set(fields).count == fields.count
     else {
       throw ListError.store(
         .invalid(
-          what: "the index \(name.debugDescription) needs one or more fields of the document, each once",
+          what:
+            "the index \(name.debugDescription) needs a name, and one or more fields of the document, each once",
           next: "name fields, such as FieldPath(\"status\"); rows are found by $id without an index"))
     }
     let table = table
@@ -78,9 +93,6 @@ extension RowSource {
     }
     let request = fields.reduce(ListRequest(DocumentRow.self)) { $0.sorted(byField: $1) }
       .kept(as: KeptIndex.keptName(name))
-    let definition = try request.compiled(decode: rows.decode).definition
-    // The view is the one of its name from now on, before it is built.
-    withExtendedLifetime(rows.projector.lease(definition, of: rows.name)) {}
-    return RowIndex(name, fields, rows, request)
+    return try RowIndex(name, fields, rows, request)
   }
 }

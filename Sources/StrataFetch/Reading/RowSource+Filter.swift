@@ -87,7 +87,8 @@ extension RowSource {
     try await count(where: template.parsed(), at: point)
   }
 
-  /// How `all(where:at:)` would be answered now: by which index, and how many rows it would look at.
+  /// How `all(where:at:)` would be answered now: by which index, and how many rows it would look at. `count(where:at:)` may
+  /// look at none of them.
   ///
   /// Throws `store(.position)` if the log does not have the point.
   public func explain(
@@ -129,8 +130,10 @@ extension RowTable {
       let sequence = try found.get()
       // Without the history, an index of the past would be built from all rows.
       let index = indexesOfHistory(at: sequence)
-        .filter { IndexPlan(filter.expression, fields: $0.keyFields) != nil }
-        .max { $0.keyFields.count < $1.keyFields.count }
+        .compactMap { index in
+          IndexPlan(filter.expression, fields: index.keyFields).map { (index, $0.fieldCount) }
+        }
+        .max { $0.1 < $1.1 }?.0
       return try await store.withStates(
         at: [.sequence(sequence)], folding, view: index.map { (name, $0) }, findsChains: false
       ) { [name] sets in body(RowQuery(filter, in: sets[0][name], isCount: isCount)) }
@@ -161,11 +164,5 @@ extension RowTable {
       throw .undecodable(what: error.what)
     }
     return first
-  }
-
-  private func decoded(_ row: RowView) throws(RowProblem) -> Item {
-    do throws(RowProblem) { return try decode(row) } catch {
-      throw RowProblem(what: "\(name)/\(row.idText): \(error.what)")
-    }
   }
 }

@@ -73,6 +73,13 @@ public struct TimeAxis: Sequence, Sendable {
   /// Whether no row was ever in a group, or left out.
   package var isEmpty: Bool { values.isEmpty && stretches.allSatisfy { $0.leftOutCount == 0 } }
 
+  /// The values of all groups, in the order that they have in a step.
+  package var groupValues: [[DocumentValue]] {
+    var ordered = values
+    for (group, rank) in ranks.enumerated() { ordered[rank] = values[group] }
+    return ordered
+  }
+
   public func makeIterator() -> Iterator { Iterator(self) }
 
   /// Goes over the steps. A step costs O(groups) if something changed in it.

@@ -31,11 +31,11 @@ extension FilterSet: CustomStringConvertible {
 /// The values of a list, hashed so that a row's value is found in O(1).
 struct FilterLookup: Sendable {
   /// The values that are no number, date, null or boolean; folded if case is ignored.
-  private var texts: ByteSet
+  private var texts: ByteTable
   /// Integers below 2⁶⁴, whatever they are written as.
   private var integers: Set<Int128> = []
   /// The sort keys of all other numbers, which are equal if the numbers are.
-  private var numbers: ByteSet
+  private var numbers: ByteTable
   /// The moments that dates are, and those that dates, texts and integers are read as beside a date.
   private var dates: Set<Instant> = []
   private var instants: Set<Instant> = []
@@ -46,7 +46,7 @@ struct FilterLookup: Sendable {
   init(_ operands: [FilterOperand], ignoresCase: Bool) {
     self.ignoresCase = ignoresCase
     var (texts, numbers): ([[UInt8]], [[UInt8]]) = ([], [])
-    (self.texts, self.numbers) = (ByteSet([]), ByteSet([]))
+    (self.texts, self.numbers) = (ByteTable([]), ByteTable([]))
     for operand in operands {
       switch operand {
       case .date(let instant):
@@ -62,7 +62,7 @@ struct FilterLookup: Sendable {
       case .field, .list, .set: break  // a list holds literals
       }
     }
-    (self.texts, self.numbers) = (ByteSet(texts), ByteSet(numbers))
+    (self.texts, self.numbers) = (ByteTable(texts), ByteTable(numbers))
   }
 
   private mutating func add(_ value: FilterValue, _ texts: inout [[UInt8]], _ numbers: inout [[UInt8]]) {
@@ -115,48 +115,6 @@ extension FilterValue {
     case .integer(let magnitude, let isNegative): isNegative ? -Int128(magnitude) : Int128(magnitude)
     case .double(let value) where value.magnitude < 0x1p64: Int128(exactly: value)
     default: nil
-    }
-  }
-}
-
-/// Byte strings that are found by their hashes: one array of bytes, and a table of their numbers.
-private struct ByteSet: Sendable {
-  private var bytes: [UInt8] = []
-  /// The ends of the elements in the bytes.
-  private var ends: [Int] = []
-  /// The number of an element plus one, at or after the slot of its hash; 0 where there is none.
-  private var slots: [Int32]
-
-  init(_ elements: [[UInt8]]) {
-    var count = 8
-    while count < 2 * elements.count { count *= 2 }
-    slots = [Int32](repeating: 0, count: count)
-    for element in elements {
-      element.withUnsafeBytes { element in
-        let (slot, isFound) = self.slot(of: element)
-        if isFound { return }
-        bytes.append(contentsOf: element)
-        ends.append(bytes.count)
-        slots[slot] = Int32(ends.count)
-      }
-    }
-  }
-
-  func contains(_ element: UnsafeRawBufferPointer) -> Bool { !ends.isEmpty && slot(of: element).isFound }
-
-  /// The slot of an element, or the free one where it would be.
-  private func slot(of element: UnsafeRawBufferPointer) -> (slot: Int, isFound: Bool) {
-    bytes.withUnsafeBytes { bytes in
-      var slot = Int(truncatingIfNeeded: XXH64.of(element)) & (slots.count - 1)
-      while slots[slot] != 0 {
-        let number = Int(slots[slot]) - 1
-        let start = number == 0 ? 0 : ends[number - 1]
-        if UnsafeRawBufferPointer(rebasing: bytes[start..<ends[number]]).hasSameBytes(as: element) {
-          return (slot, true)
-        }
-        slot = (slot + 1) & (slots.count - 1)
-      }
-      return (slot, false)
     }
   }
 }

@@ -65,14 +65,13 @@ package struct IndexPlan: Sendable {
       guard case .comparison(let comparison) = part, !comparison.ignoresCase else { continue }
       let operands: [FilterOperand]
       switch (comparison.left, comparison.comparator, comparison.right) {
-      case (.field(field), .equal, .value), (.field(field), .in, .value): operands = [comparison.right]
+      case (.field(field), .equal, .value): operands = [comparison.right]
       case (.value, .equal, .field(field)): operands = [comparison.left]
       case (.field(field), .in, .list(let list)): operands = list
       case (.field(field), .in, .set(let set)): operands = set.elements
+      // `in` a value that is no list is never true, and is left to the filter itself.
       default: continue
       }
-      // `in` a value that is no list is never true, and is left to the filter itself.
-      if comparison.comparator == .in, case .value = comparison.right { continue }
       let keys = operands.compactMap { Self.key($0, room) }
       guard keys.count == operands.count else { continue }
       let sorted = keys.sorted { $0.lexicographicallyPrecedes($1) }

@@ -10,7 +10,7 @@ public struct QueryPlan: Sendable, Hashable {
   public var index: String?
   /// The index's fields that the filter determines or limits.
   public var fields: [FieldPath] = []
-  /// The rows that are looked at. A count of what an index has exactly looks at none.
+  /// The rows that are looked at.
   public var rowsRead: Int
   /// The rows of the table.
   public var rowCount: Int
@@ -41,11 +41,11 @@ package struct RowQuery {
     search = best.flatMap { $0.isWorthwhile(of: table.count) || isCount && $0.isExact ? $0 : nil }
   }
 
-  package func plan(isCount: Bool = false) -> QueryPlan {
+  package func plan() -> QueryPlan {
     guard let search else { return QueryPlan(rowsRead: table.count, rowCount: table.count) }
     return QueryPlan(
       index: search.name, fields: search.fields,
-      rowsRead: isCount && search.isExact ? 0 : search.candidateCount, rowCount: table.count)
+      rowsRead: search.candidateCount, rowCount: table.count)
   }
 
   /// Lends the rows that pass, ascending by the bytes of their ids.

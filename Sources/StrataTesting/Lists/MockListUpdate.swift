@@ -47,10 +47,10 @@ struct MockListUpdate {
     try refuseWhatIsSilent()
   }
 
-  private static func unique<Place: Hashable>(
-    _ positions: [Place], _ message: (Place) -> String
-  ) throws(MockListError) -> Set<Place> {
-    var set: Set<Place> = []
+  private static func unique<Position: Hashable>(
+    _ positions: [Position], _ message: (Position) -> String
+  ) throws(MockListError) -> Set<Position> {
+    var set: Set<Position> = []
     for position in positions where !set.insert(position).inserted {
       throw .silentCorruption(message(position))
     }

@@ -113,9 +113,9 @@ private struct ListStepper<ItemID: Hashable & Sendable, Section: Hashable & Send
       current[change.to] = position
       steps.append(.insertSection(change.section, at: position))
     }
-    for move in changes.sectionMoves { current[move.to] = sections.placeBeforeMoves(ofLeaving: move.from) }
+    for move in changes.sectionMoves { current[move.to] = sections.positionBeforeMoves(ofLeaving: move.from) }
     for (id, to) in insertions {
-      let section = current[to.section] ?? sections.placeBeforeMoves(ofStaying: to.section)
+      let section = current[to.section] ?? sections.positionBeforeMoves(ofStaying: to.section)
       let item = items[to.section]?.positionOfInsertion(at: to.item) ?? to.item
       steps.append(.insertItem(id, at: ListIndex(section: section, item: item)))
     }

@@ -53,14 +53,14 @@ struct StepPlan {
   }
 
   /// The index of an element that stays, after all insertions and before all moves.
-  func placeBeforeMoves(ofStaying new: Int) -> Int {
+  func positionBeforeMoves(ofStaying new: Int) -> Int {
     let inserts = inserted.countBelow(new)
     let rank = new - inserts - arriving.countBelow(new)
     return rank + inserts + leavingGaps.countBelow(rank + 1)
   }
 
   /// The index of an element that moves, after all insertions and before all moves.
-  func placeBeforeMoves(ofLeaving old: Int) -> Int {
+  func positionBeforeMoves(ofLeaving old: Int) -> Int {
     let index = leaving.countBelow(old)
     let gap = leavingGaps[index]
     return gap + insertedGaps.countBelow(gap + 1) + index

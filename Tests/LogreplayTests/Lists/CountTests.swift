@@ -102,6 +102,33 @@ struct CountTests {
     #expect(picture.contains("Rows of ticket by status") && picture.contains("prefers-color-scheme: dark"))
   }
 
+  /// Groups are in their own order, whenever they begin, and numbers that no picture has room for are drawn all the same.
+  @Test func `count draws groups in their order, and numbers of any length`() async throws {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    let long = try #require(DocumentInteger("1" + String(repeating: "0", count: 400)))
+    let costs: [(String, DocumentValue)] = [("b", .int(1)), ("a", .bigInt(long)), ("c", .double(.nan))]
+    for (day, (status, cost)) in costs.enumerated() {
+      let fields: DocumentValue = ["status": .string(status), "cost": cost]
+      try await store.append(
+        [NewEvent("$put", in: StreamName(category: "t", id: status), fields)],
+        time: Timestamp("2012-03-0\(day + 1)T12:00:00Z"))
+    }
+    try await store.close()
+    func draw(_ form: String, _ options: String...) async throws -> String {
+      try await LogreplayProcess(
+        ["count", folder.store, "--by", "status", "--every", "1d", "--utc", "-o", form] + options
+      ).wait().output
+    }
+    let table = try await draw("table")
+    #expect(
+      table == "time        a  b  c\n2012-03-01     1\n2012-03-02  1  1\n2012-03-03  1  1  1\n")
+    let picture = try await draw("svg", "--sum", "cost")
+    #expect(!picture.contains("inf") && !picture.contains("nan"), "\(picture)")
+    let plot = try await draw("plot", "--sum", "cost")
+    #expect(plot.split(separator: "\n").count == 4 && !plot.contains("nan"), "\(plot)")
+  }
+
   @Test(arguments: [
     (["--every", "3d"], 64, "'3d' is not the length of a step"),
     (["--every", "1d", "--time-zone", "Europe/Berln"], 64, "there is no time zone 'Europe/Berln'"),

@@ -23,7 +23,10 @@ internal import Testing
     init(seed: UInt64, history: Bool) throws {
       random = SeededGenerator(seed: seed)
       filters = RandomFilters(random: SeededGenerator(seed: seed ^ 0xF1))
-      indexed = EventStore.inMemory(clock: .fixed, options: history ? .history(&random) : StoreOptions())
+      var options = history ? .history(&random) : StoreOptions()
+      // So that an index is built beside the fold, and joins it later.
+      options.viewBuildingMin = 1
+      indexed = EventStore.inMemory(clock: .fixed, options: options)
       scanned = EventStore.inMemory(clock: .fixed)
       ids = (0..<160).map { "row \($0)" }
     }
@@ -223,6 +226,7 @@ internal import Testing
     let store = EventStore.inMemory(clock: .fixed)
     let documents = store.documents("t")
     #expect(throws: ListError.self) { try documents.index("empty") }
+    #expect(throws: ListError.self) { try documents.index("", on: try FieldPath("a")) }
     #expect(throws: ListError.self) { try documents.index("own", on: try FieldPath("$revision")) }
     #expect(throws: ListError.self) {
       try documents.index("twice", on: try FieldPath("a"), try FieldPath("a"))

@@ -37,14 +37,13 @@ struct CountSeries {
     }
     begins.append(end)
     var numbers: [[DocumentValue]: [Double]] = [:]
-    var order: [[DocumentValue]] = []
     for (column, step) in columns.enumerated() {
-      CountText.merge(step.groups.map(\.values), into: &order)
       for group in step.groups {
         numbers[group.values, default: [Double](repeating: 0, count: columns.count)][column] =
           report.sum == nil ? Double(group.count) : Self.number(group.sum)
       }
     }
+    let order = report.axis.groupValues.filter { numbers[$0] != nil }
     let sizes = numbers.mapValues { $0.reduce(0) { $0 + abs($1) } }
     let largest = order.sorted { sizes[$0] ?? 0 > sizes[$1] ?? 0 }
     let kept = Set(largest.prefix(order.count > seriesMax ? seriesMax - 1 : seriesMax))
@@ -61,11 +60,14 @@ struct CountSeries {
 
   private static func seconds(_ time: Timestamp) -> Double { Double(time.nanoseconds) / 1e9 }
 
-  private static func number(_ value: DocumentValue?) -> Double {
+  /// Within what a picture can add up without an overflow.
+  private static func number(_ value: DocumentValue?) -> Double { max(-1e300, min(1e300, unbounded(value))) }
+
+  private static func unbounded(_ value: DocumentValue?) -> Double {
     switch value {
     case .int(let value): Double(value)
     case .uint(let value): Double(value)
-    case .double(let value): value
+    case .double(let value): value.isNaN ? 0 : value
     case .bigInt(let value): Double(value.description) ?? 0
     default: 0
     }

@@ -39,8 +39,7 @@ struct CountText {
     }
     guard report.sum == nil, order.count <= Self.columnsMax else { return try writeLong(to: &writer) }
     // In the order of the groups in a step.
-    order = []
-    for step in report.axis { Self.merge(step.groups.map(\.values), into: &order) }
+    order = report.axis.groupValues.filter { names[$0] != nil }
     for (index, values) in order.enumerated() { names[values] = index }
     let titles = order.map { String(report.name($0).prefix(Self.widthMax)) }
     var widths = titles.map(\.count)
@@ -62,19 +61,6 @@ struct CountText {
       }
       let end = step.isOver ? "" : "  " + report.people.colored("not over", .yellow)
       try writer.line(report.label(step.begin) + "  " + cells.joined(separator: "  ") + end)
-    }
-  }
-
-  /// Adds the groups of a step to those of others, each after the one before it.
-  static func merge(_ groups: [[DocumentValue]], into order: inout [[DocumentValue]]) {
-    var index = 0
-    for values in groups {
-      if let found = order.firstIndex(of: values) {
-        index = found + 1
-      } else {
-        order.insert(values, at: min(index, order.count))
-        index += 1
-      }
     }
   }
 

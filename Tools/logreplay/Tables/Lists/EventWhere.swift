@@ -52,7 +52,7 @@ struct EventWhere: Sendable {
       case .version: document += DocumentValue(event.revision).cbor()
       case .metadata:
         guard event.state == .whole else { return false }
-        document += event.metadataBytes.isEmpty ? [0xA0] : event.metadataBytes
+        document += event.metadataBytes.isEmpty ? [0xA0] : Self.item(event.metadataBytes) ?? [0xF6]
       case .payload:
         guard event.state == .whole else { return false }
         document += Self.document(event.payload) ?? [0xF6]
@@ -71,11 +71,12 @@ struct EventWhere: Sendable {
 
   /// A payload as CBOR; nil if it is no document.
   private static func document(_ payload: EventPayload) -> [UInt8]? {
-    if payload.codec == .cbor {
-      // A damaged payload would move the fields after it.
-      let end = payload.bytes.withUnsafeBytes { CBORItem.end(of: $0, at: 0) }
-      return end == payload.bytes.count ? payload.bytes : nil
-    }
+    if payload.codec == .cbor { return item(payload.bytes) }
     return payload.codec == .json ? try? payload.document().cbor() : nil
+  }
+
+  /// Bytes that are one item; nil for others, which would move the fields after them.
+  private static func item(_ bytes: [UInt8]) -> [UInt8]? {
+    bytes.withUnsafeBytes { CBORItem.end(of: $0, at: 0) } == bytes.count ? bytes : nil
   }
 }

@@ -1,4 +1,4 @@
-// Byte strings by number: what a table of a fold looks up for every event.
+// Byte strings by number: what a filter looks up for every row, and a time axis for every event.
 
 internal import StrataBase
 internal import StrataTables
@@ -14,9 +14,15 @@ struct ByteTable {
   private var entries: [Entry] = []
   private var bytes: [UInt8] = []
   /// Numbers plus one by hash, with linear probing; 0 is free. Its length is a power of two.
-  private var slots = [UInt32](repeating: 0, count: 1024)
+  private var slots = [UInt32](repeating: 0, count: 8)
 
   var count: Int { entries.count }
+
+  init() {}
+
+  init(_ keys: [[UInt8]]) {
+    for key in keys { key.withUnsafeBytes { _ = number(of: $0) } }
+  }
 
   /// The number of the bytes, which get the next one if they have none. There may be 2³² − 1.
   @inline(__always)
@@ -31,6 +37,20 @@ struct ByteTable {
     }
     slots[slot] = UInt32(entries.count + 1)
     return (append(key, hash), true)
+  }
+
+  /// Whether the bytes have a number.
+  func contains(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard count > 0 else { return false }
+    let hash = XXH64.of(key)
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: hash) & mask
+    while slots[slot] != 0 {
+      let number = Int(slots[slot]) - 1
+      if entries[number].hash == hash, holds(key, number) { return true }
+      slot = (slot + 1) & mask
+    }
+    return false
   }
 
   private func holds(_ key: UnsafeRawBufferPointer, _ number: Int) -> Bool {

@@ -28,8 +28,8 @@ extension DocumentTable {
   /// One pass over the log up to the end of the range, O(events), in which of each row only the named fields are kept; no
   /// state is made for a step. `TimeAxis` says which state a step shows. Rows from before the range are counted too.
   ///
-  /// Throws `store(.position)` if the log does not have a point, `store(.invalid)` for more than 100,000 steps, and
-  /// `CancellationError` as soon as the task is cancelled.
+  /// Throws `store(.position)` if the log does not have a point, `store(.invalid)` for more than 100,000 steps and
+  /// for a path that is no field of the document, and `CancellationError` as soon as the task is cancelled.
   ///
   /// - Parameters:
   ///   - fields: the fields that make the groups. Without one, all rows are one group.
@@ -38,7 +38,7 @@ extension DocumentTable {
   ///   - start: where the axis begins. A time is in the first step; of any other point, the first append after it is.
   ///   - end: where the axis ends. A time is no part of it: the last step is the one before it.
   ///   - sum: the field whose numbers are added up. The sum is exact, and rounded once at its end.
-  ///   - filter: which rows are counted.
+  ///   - filter: which rows are counted. `$section` is null here.
   public func timeAxis(
     by fields: FieldPath..., every step: CalendarStep, in zone: TimeZone, from start: LogPoint = .beginning,
     to end: LogPoint = .head, sum: FieldPath? = nil, where filter: RowFilter? = nil
@@ -52,6 +52,12 @@ extension DocumentTable {
     _ request: AxisRequest, every step: CalendarStep, in zone: TimeZone, from start: LogPoint,
     to end: LogPoint
   ) async throws -> TimeAxis {
+    guard (request.by + [request.sum].compactMap { $0 }).allSatisfy({ $0.subject == .field }) else {
+      throw ListError.store(
+        .invalid(
+          what: "a time axis counts by fields of the document, and adds up one",
+          next: "name fields, such as FieldPath(\"status\"); rows are chosen by $id with a filter"))
+    }
     let steps = CalendarSteps(step) { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     let run = TimeAxisRun(store, category, request, steps, from: start, to: end)
     return try await ListError.wrapping {
