@@ -148,6 +148,20 @@ final class RunPast {
     }
   }
 
+  /// The ids of the rows of a table that events after one and up to another changed, ascending; nil if the runs do not
+  /// have both.
+  func changedIDs(of table: String, after first: UInt64, through last: UInt64) -> [String]? {
+    guard covers(first), covers(last) else { return nil }
+    return read { (runs) throws(PageDamage) in
+      guard let number = runs.number(ofTable: table) else { return [] }
+      return try runs.changedKeys(after: first, through: last).compactMap { key in
+        key.withUnsafeBytes {
+          RunKey.table($0) == number ? String(decoding: RunKey.id($0), as: UTF8.self) : nil
+        }
+      }
+    }
+  }
+
   private func read<Result>(_ body: (RunSet) throws(PageDamage) -> Result) -> Result? {
     guard let runs else { return nil }
     do throws(PageDamage) { return try body(runs) } catch {

@@ -19,6 +19,8 @@ protocol PastLibrary: Sendable {
   func counts(at point: Int) async throws -> [Int]
   /// The offset of an item in the whole list.
   func rank(of id: Int, at point: Int) async throws -> Int?
+  /// The ids of the rows that the events between two points changed, ascending.
+  func changedIDs(from start: Int, to end: Int) async throws -> [Int]
   /// The ids of the items that changed, ascending. Their indexes at both points are found too if the library has them.
   func changes(from start: Int, to end: Int) async throws -> [Int]
   /// For each changed item, ascending by id, its id and the number of fields that differ. Both rows are read.

@@ -51,7 +51,7 @@ struct PastQuestion: Sendable {
     PastQuestion(name: "the rank of an item", aims: Aims(cached: 10e-6)) {
       [try await $0.rank(of: $1.id, at: $1.point) ?? -1]
     },
-    changes(1, 50e-6), changes(1_000, 5e-3),
+    changedIDs(1_000, 3e-3), changes(1, 50e-6), changes(1_000, 5e-3),
     PastQuestion(name: "1000 apart: rows and changed fields", aims: Aims(cached: 12e-3), distance: 1_000) {
       try await $0.changedRows(from: $1.point - 1_000, to: $1.point)
     },
@@ -60,6 +60,12 @@ struct PastQuestion: Sendable {
       try await $0.firstIDsOfAnotherList(min(pageLength, $1.rowCount), at: $1.point)
     },
   ]
+
+  private static func changedIDs(_ distance: Int, _ aim: Double) -> PastQuestion {
+    PastQuestion(name: "\(distance) apart: ids", aims: Aims(cached: aim), distance: distance) {
+      try await $0.changedIDs(from: $1.point - distance, to: $1.point)
+    }
+  }
 
   private static func changes(_ distance: Int, _ aim: Double) -> PastQuestion {
     PastQuestion(name: "\(distance) apart: changes", aims: Aims(cached: aim), distance: distance) {

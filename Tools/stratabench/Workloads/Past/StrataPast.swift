@@ -6,6 +6,7 @@ internal import StrataEvents
 internal import StrataFetch
 internal import StrataLists
 internal import StrataLog
+internal import StrataPast
 internal import StrataTables
 
 struct StrataPast: PastLibrary {
@@ -58,6 +59,11 @@ struct StrataPast: PastLibrary {
   }
 
   func rank(of id: Int, at point: Int) async throws -> Int? { try await snapshot(point).indexOfItem(id) }
+
+  func changedIDs(from start: Int, to end: Int) async throws -> [Int] {
+    try await store.collection(Self.category, of: PastRow.self)
+      .changedIDs(between: .sequence(UInt64(start)), and: .sequence(UInt64(end))).sorted()
+  }
 
   func changes(from start: Int, to end: Int) async throws -> [Int] {
     try await list.changes(from: .sequence(UInt64(start)), to: .sequence(UInt64(end))).sortedIDs

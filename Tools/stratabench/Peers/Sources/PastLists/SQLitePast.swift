@@ -64,6 +64,10 @@ struct SQLitePast: PastLibrary {
     ).first
   }
 
+  func changedIDs(from start: Int, to end: Int) async throws -> [Int] {
+    try await changes(from: start, to: end)
+  }
+
   func changes(from start: Int, to end: Int) async throws -> [Int] {
     try await numbers(
       """
