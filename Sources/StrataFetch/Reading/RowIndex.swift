@@ -78,6 +78,12 @@ extension RowSource {
   /// - Throws: `store(.invalid)` for a name or fields that cannot be those of an index.
   @discardableResult
   public func index(_ name: String, on fields: FieldPath...) throws -> RowIndex {
+    try index(name, on: fields)
+  }
+
+  /// The same for fields that are known at run time.
+  @discardableResult
+  public func index(_ name: String, on fields: [FieldPath]) throws -> RowIndex {
     guard !name.isEmpty, !fields.isEmpty, fields.allSatisfy({ $0.subject == .field }),
       Set(fields).count == fields.count
     else {

@@ -60,7 +60,9 @@ struct CountText {
         cells[index] = PeopleText.padding(text, to: widths[index]) + text
       }
       let end = step.isOver ? "" : "  " + report.people.colored("not over", .yellow)
-      try writer.line(report.label(step.begin) + "  " + cells.joined(separator: "  ") + end)
+      var line = report.label(step.begin) + "  " + cells.joined(separator: "  ") + end
+      while line.last == " " { line.removeLast() }
+      try writer.line(line)
     }
   }
 
