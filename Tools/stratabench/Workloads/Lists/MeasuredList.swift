@@ -24,9 +24,7 @@ struct MeasuredList {
   }
 
   func version() -> ListVersion {
-    ListVersion(
-      set, table: "incident", view: list.definition.identity, window: list.window,
-      isSectioned: list.isSectioned)
+    ListVersion(set, table: "incident", list)
   }
 
   /// A change, ready to be applied, that makes a random row the newest one.
