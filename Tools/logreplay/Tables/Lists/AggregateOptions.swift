@@ -25,18 +25,18 @@ struct AggregateOptions: ParsableArguments, Sendable {
   /// The query with these aggregates.
   func added(to query: ListQuery) throws(CommandFailure) -> ListQuery {
     guard !aggregate.isEmpty else { return query }
-    var request = ListRequest(DocumentRow.self)
+    var (query, request) = (query, ListRequest(DocumentRow.self))
     for text in aggregate {
-      do throws(ListError) { request = request.aggregated(try ListAggregate(text)) } catch {
+      do throws(ListError) {
+        request = request.aggregated(try ListAggregate(text))
+        query.list.aggregates =
+          try request.compiled { (row) throws(RowProblem) in try DocumentRow(row) }.aggregates
+      } catch {
         throw CommandFailure(
           ExitStatus.usage, "'\(text)' is not an aggregate", at: "--aggregate \(text)",
-          next:
-            "write count, or count, sum, avg, min, max, first or last, a colon and a field, such as sum:amount"
-        )
+          next: "write count, or count, sum, avg, min, max, first or last, a colon and a field: sum:amount")
       }
     }
-    var query = query
-    query.list.aggregates = try ListQuery.compiled(request).aggregates
     return query
   }
 

@@ -112,7 +112,7 @@ struct ListQuery: Sendable {
     return fields
   }
 
-  static func compiled<Section>(
+  private static func compiled<Section>(
     _ request: ListRequest<DocumentRow, Section>
   ) throws(CommandFailure) -> CompiledList {
     do throws(ListError) {
