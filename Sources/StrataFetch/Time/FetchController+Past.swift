@@ -107,9 +107,9 @@ extension RowTable {
     return snapshot
   }
 
-  /// Makes the aggregates of a list before it is shown. Where that reads all rows, it happens on a thread of its own.
+  /// Makes the aggregates of a list before it is shown. Where that reads more than some rows, it happens on another thread.
   func makeAggregates(of version: ListVersion) async throws {
-    guard let totals = version.totals, !totals.prepare() else { return }
+    guard let totals = version.totals, !totals.prepare(rowCountMax: 1_000) else { return }
     _ = try await store.machine.follows.result { totals.resume($0) ? true : nil }
   }
 

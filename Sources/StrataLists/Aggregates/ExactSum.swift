@@ -119,6 +119,8 @@ package struct ExactSum: Sendable {
   ///
   /// - Parameter count: at least 1.
   package func average(of count: Int) -> Double? {
+    let digits = digits
+    if let double = digits.quotient(by: count) { return double }
     guard let double = Double(digits.divided(by: Int64(count)).text), double.isFinite else { return nil }
     return double
   }
@@ -148,6 +150,24 @@ private struct DecimalDigits {
   /// How many limbs a quotient gets in addition: with a last one that says whether anything is left, it is on the same
   /// side of the middle between two doubles, which has at most 768 digits, as the whole quotient.
   private static let quotientLimbCount = 90
+
+  /// The quotient, if the number and the divisor times some power of ten are whole numbers that doubles hold: the
+  /// quotient of these is rounded once.
+  func quotient(by divisor: Int) -> Double? {
+    let (first, end) = (point - 1, point + 2)
+    guard limbs.prefix(first).allSatisfy({ $0 == 0 }), limbs.dropFirst(end).allSatisfy({ $0 == 0 }) else {
+      return nil
+    }
+    var (number, scale): (Int128, Int128) = (0, Int128(ExactSum.limb))
+    for index in (first..<end).reversed() {
+      number = number * Int128(ExactSum.limb) + Int128(index < limbs.count ? limbs[index] : 0)
+    }
+    while scale > 1, number % 10 == 0 { (number, scale) = (number / 10, scale / 10) }
+    let largest: Int128 = 1 << 53
+    guard number <= largest, Int128(divisor) * scale <= largest else { return nil }
+    let quotient = Double(number) / Double(Int128(divisor) * scale)
+    return isNegative ? -quotient : quotient
+  }
 
   func divided(by divisor: Int64) -> DecimalDigits {
     var quotient = Array(repeating: Int64(0), count: Self.quotientLimbCount) + limbs

@@ -51,11 +51,13 @@ package final class ListTotals: Sendable {
   }
 
   /// Makes the state if few rows differ from those of a state that is known. Returns whether it is there.
-  package func prepare() -> Bool {
+  ///
+  /// - Parameter rowCountMax: how many rows are few in any case.
+  package func prepare(rowCountMax: Int = .max) -> Bool {
     if known != nil { return true }
     for other in plan.remembered(near: sequence) where other !== self {
       guard let state = other.known else { continue }
-      guard let derived = derived(from: state, of: other) else { return false }
+      guard let derived = derived(from: state, of: other, rowCountMax) else { return false }
       made.withLock { $0.state = $0.state ?? derived }
       return true
     }
@@ -94,12 +96,14 @@ package final class ListTotals: Sendable {
   /// differences takes less than going through the list.
   private static let (differenceCountMin, rowsPerDifference) = (64, 4)
 
-  private func derived(from state: AggregateState, of other: ListTotals) -> AggregateState? {
+  private func derived(
+    from state: AggregateState, of other: ListTotals, _ rowCountMax: Int
+  ) -> AggregateState? {
     let (oldView, newView) = (other.view, view)
     guard oldView.definition.identity == newView.definition.identity, !oldView.isApart(from: newView) else {
       return nil
     }
-    var left = max(Self.differenceCountMin, newView.count / Self.rowsPerDifference)
+    var left = min(rowCountMax, max(Self.differenceCountMin, newView.count / Self.rowsPerDifference))
     if let cost = Table.changeCost(from: other.table, to: table), cost > left { return nil }
     var edit = AggregateEdit(state, plan)
     var writer = SortKeyWriter()
