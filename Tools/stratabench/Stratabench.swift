@@ -141,7 +141,8 @@ struct Workload: Sendable {
       run: replays),
     .init(
       name: "ask",
-      about: "questions about rows, 20,000 by an index and 20 by reading all rows, whatever --rounds says",
+      about:
+        "aggregates; questions about rows, 20,000 by an index and 20 by reading all rows, whatever --rounds says",
       rounds: 1, run: ask),
     .init(name: "tree", about: "the tree of the tables, by page size", run: tree),
   ]

@@ -146,6 +146,7 @@ extension FetchController {
         try await projector.state(reaching: wanted, with: prepared.lease)
       }
       let list = prepared.fetched(set)
+      try await rows.makeAggregates(of: list.snapshot.version)
       switch change({ $0.publish(list, of: prepared.epoch) }) {
       case .published: return list.snapshot
       case .alreadyShown:
@@ -220,9 +221,7 @@ extension ListRequest {
     of set: TableSet, _ rows: RowTable<Item>, _ list: CompiledList
   ) -> ListSnapshot<Item, Section> {
     ListSnapshot(
-      version: ListVersion(
-        set, table: rows.name, view: list.definition.identity, window: list.window,
-        isSectioned: list.isSectioned, heldBy: rows.store),
+      version: ListVersion(set, table: rows.name, list, heldBy: rows.store),
       decode: rows.decode, decodeSection: decodeSection, encodeSection: encodeSection,
       token: token(of: set, rows.store.log))
   }

@@ -204,6 +204,8 @@ where Item.ID: DocumentID {
   private let snapshot: ListSnapshot<Item, Section>
   private let index: Int
   public let endIndex: Int
+  /// What the request has counted, summed and compared of its rows, including those that a limit hides.
+  public var aggregates: ListAggregates<Item> { snapshot.aggregates(inSectionAt: index) }
 
   init(snapshot: ListSnapshot<Item, Section>, index: Int) {
     self.snapshot = snapshot

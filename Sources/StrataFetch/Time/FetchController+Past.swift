@@ -3,6 +3,7 @@
 internal import StrataBase
 public import StrataEvents
 public import StrataLists
+internal import StrataLog
 internal import StrataPast
 internal import StrataTables
 
@@ -87,7 +88,11 @@ extension RowTable {
     try await ListError.wrapping {
       try await store.withStates(
         at: points, folding, view: (name, list.definition), counting: counter, findsChains: false
-      ) { sets in body(sets.map { request.snapshot(of: $0, self, list) }) }
+      ) { sets in
+        let lists = sets.map { request.snapshot(of: $0, self, list) }
+        for list in lists { list.version.totals?.make() }
+        return body(lists)
+      }
     }
   }
 
@@ -97,7 +102,15 @@ extension RowTable {
   ) async throws -> ListSnapshot<Item, Section> {
     let rows = folded(for: request)
     let list = try request.compiled(decode: rows.decode)
-    return request.snapshot(of: try await rows.newestState(list.definition), rows, list)
+    let snapshot = request.snapshot(of: try await rows.newestState(list.definition), rows, list)
+    try await rows.makeAggregates(of: snapshot.version)
+    return snapshot
+  }
+
+  /// Makes the aggregates of a list before it is shown. Where that reads more than some rows, it happens on another thread.
+  func makeAggregates(of version: ListVersion) async throws {
+    guard let totals = version.totals, !totals.prepare(rowCountMax: 1_000) else { return }
+    _ = try await store.machine.follows.result { totals.resume($0) ? true : nil }
   }
 
   /// The newest state, with a view. A view that another lease keeps up to date is shared.

@@ -96,6 +96,7 @@ where Item.ID: DocumentID {
   /// Runs on the scrubber's thread.
   private func show(_ set: TableSet) -> ListUpdate<Item, Section> {
     let after = request.snapshot(of: set, rows, list)
+    after.version.totals?.make()
     let before = shown.withLock { shown in
       defer { shown = after }
       return shown

@@ -123,7 +123,8 @@ public struct ListChanges<ItemID: Hashable & Sendable, Section: Hashable & Senda
     }
   }
 
-  /// A section of both lists whose number of items, shown or not, changed, or that has to be reloaded.
+  /// A section of both lists whose number of items, shown or not, or one of whose aggregates changed, or that has to be
+  /// reloaded.
   public struct SectionUpdate: Hashable, Sendable {
     public var section: Section
     public var from: Int

@@ -31,6 +31,7 @@ extension ListDiff {
       finder.beginAgain()
       finder.findByItems()
     }
+    finder.findChangedAggregates()
     var diff = finder.batch(areSectionsFree: !isSameList)
     diff.fromSequence = old.sequence
     diff.toSequence = new.sequence
@@ -83,6 +84,8 @@ struct DiffFinder {
   var sections: SectionPairs
   var entries: [Entry] = []
   var cost = DiffCost()
+  /// The indexes of the sections among the pairs whose aggregates changed.
+  var aggregated: Set<Int> = []
 
   init(old: ListVersion, new: ListVersion) {
     self.old = old
@@ -324,7 +327,7 @@ extension DiffFinder {
   private func addSections(to batch: inout ListDiff, areFree: Bool) {
     var positions = FreePositions()
     var free: [SectionPair] = []
-    for pair in sections.all {
+    for (index, pair) in sections.all.enumerated() {
       switch (pair.old.index, pair.new.index) {
       case (nil, nil): break
       case (let from?, nil):
@@ -334,7 +337,7 @@ extension DiffFinder {
         batch.sectionInsertions.append(.init(section: pair.key, to: to, count: pair.new.count))
         positions.unfixedNew.append(to)
       case (let from?, let to?):
-        if pair.old.count != pair.new.count {
+        if pair.old.count != pair.new.count || aggregated.contains(index) {
           batch.sectionUpdates.append(.init(section: pair.key, from: from, to: to, count: pair.new.count))
         }
         guard areFree || !hasSameOrder(pair.key) else { continue }

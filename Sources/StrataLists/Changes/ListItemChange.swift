@@ -15,7 +15,7 @@ public enum ListSectionChange: Hashable, Sendable {
   case insert(to: Int)
   case delete(from: Int)
   case move(from: Int, to: Int)
-  /// Its number of items changed, or it has to be reloaded. A section can have both a move and an update.
+  /// Its number of items or an aggregate changed, or it has to be reloaded. A section can have both a move and an update.
   case update(from: Int, to: Int)
 }
 

@@ -14,6 +14,8 @@ package struct CompiledList: Sendable {
   package let definition: ViewDefinition
   package let window: ListWindows
   package let isSectioned: Bool
+  /// Nil if the request has none.
+  package var aggregates: AggregatePlan?
 }
 
 extension ListRequest {
@@ -74,7 +76,7 @@ extension ListRequest {
         identity: ViewIdentity(shape), sectionOrder: encodedOrder, areNilsLast: areNilsLast,
         declared: try checkedDeclaredKeys(), fields: namedFields, keyFields: needsItem ? [] : keyFields,
         calls: calls, kept: try keptView(calls), candidates: candidates, place: place),
-      window: window, isSectioned: section != nil)
+      window: window, isSectioned: section != nil, aggregates: aggregatePlan(decode: decode))
   }
 }
 

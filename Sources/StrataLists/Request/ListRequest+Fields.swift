@@ -14,6 +14,12 @@ extension ListRequest {
           what: "$section is what the list makes of each row, so no section or order can be made of it",
           next: "name the field of the document that the sections are made of"))
     }
+    if let aggregate = aggregates.first(where: { $0.key?.path?.subject == .section }) {
+      throw .store(
+        .invalid(
+          what: "\(aggregate) is of $section, which is the same for all rows of a section",
+          next: "name a field of the document, or count"))
+    }
     let searched = filters.flatMap(\.searchedFields)
     if let path = searched.first(where: { $0.subject != .field && $0.subject != .id }) {
       throw .store(

@@ -82,6 +82,7 @@ extension ListRequest {
     request.filters = filters
     request.window = window
     request.reportsTouches = reportsTouches
+    request.aggregates = aggregates
     request.kept = kept
     return request
   }

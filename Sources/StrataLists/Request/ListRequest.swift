@@ -43,6 +43,8 @@ where Item.ID: DocumentID {
   package var filters: [FilterPart<Item>] = []
   var window = ListWindows.all
   package var reportsTouches = false
+  /// Each once.
+  var aggregates: [ListAggregate<Item>] = []
   /// The name and the version under which the list is kept.
   var kept: KeptName?
 }
@@ -108,14 +110,17 @@ extension SortKeyOptions {
 }
 
 extension ListRequest: Hashable {
-  public static func == (a: Self, b: Self) -> Bool { a.window == b.window && a.shape == b.shape }
+  public static func == (a: Self, b: Self) -> Bool {
+    a.window == b.window && a.aggregates == b.aggregates && a.shape == b.shape
+  }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(window)
+    hasher.combine(aggregates)
     hasher.combine(shape)
   }
 
-  /// The request without its window and closures: closures are represented by their ids. Keeping a shape keeps
+  /// The request without its window, aggregates and closures: closures are represented by their ids. Keeping a shape keeps
   /// nothing of the program alive, and comparing two calls none of its code.
   struct Shape: Hashable, Sendable {
     var section: KeyPart<Item>?

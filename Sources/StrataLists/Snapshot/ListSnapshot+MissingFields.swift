@@ -3,7 +3,7 @@
 public import StrataTables
 
 extension ListSnapshot {
-  /// The fields that the request names and no row of its table has, ascending. Documents have no schema that could
+  /// The fields that the request names and no row of its table has, ascending, those of aggregates last. Documents have no schema that could
   /// reject a name, so a mistyped one leads to an empty list, or to one that is not sorted as intended; this property
   /// lists such names.
   ///
@@ -13,7 +13,15 @@ extension ListSnapshot {
   /// Computed on every access, and at no other time. The search ends at the row that has the last of the fields: O(1)
   /// if every row has all of them, and O(rows × missing fields) if no row has some.
   public var missingFields: [FieldPath] {
-    version.table.count == 0 ? [] : version.table.missing(version.view.definition.fields)
+    version.table.count == 0 ? [] : version.table.missing(version.namedFields)
+  }
+}
+
+extension ListVersion {
+  /// The fields that the request names, each once: those of the view, then those of aggregates.
+  fileprivate var namedFields: [FieldPath] {
+    let fields = view.definition.fields
+    return fields + (totals?.plan.paths ?? []).filter { !fields.contains($0) }
   }
 }
 

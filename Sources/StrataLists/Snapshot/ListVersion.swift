@@ -26,13 +26,17 @@ package final class ListVersion: Sendable {
   /// The part that the window over the whole list leaves; nil if it leaves everything.
   let cut: ListCut?
   let sections: ShownSections
+  /// The aggregates; nil if the request has none.
+  package let totals: ListTotals?
 
   /// O(1) without a window. With a window, O(log n) if sections are ordered by key, otherwise O(log n) for each section
   /// between the pin and the window's far end; if sections have windows with an offset, for each section.
   package init(
     table: Table, view: View, window: ListWindows, isSectioned: Bool, sequence: UInt64, time: Int64?,
-    failures: ProjectionFailures = ProjectionFailures(), held: HeldVersion? = nil
+    failures: ProjectionFailures = ProjectionFailures(), held: HeldVersion? = nil,
+    aggregates: AggregatePlan? = nil
   ) {
+    totals = aggregates.map { ListTotals($0, table: table, view: view, sequence: sequence) }
     self.held = held
     self.table = table
     self.view = view
@@ -49,16 +53,16 @@ package final class ListVersion: Sendable {
   ///
   /// - Parameter store: where the version is counted as held, if it is.
   package convenience init(
-    _ set: TableSet, table name: String, view identity: ViewIdentity, window: ListWindows, isSectioned: Bool,
-    heldBy store: EventStore? = nil
+    _ set: TableSet, table name: String, _ list: CompiledList, heldBy store: EventStore? = nil
   ) {
     let table = set[name]
-    guard let view = table.view(identity) else {
+    guard let view = table.view(list.definition.identity) else {
       preconditionFailure("the state does not hold the list's view")
     }
     self.init(
-      table: table, view: view, window: window, isSectioned: isSectioned, sequence: set.sequence,
-      time: set.time, failures: set.failures, held: store?.hold(table, sequence: set.sequence))
+      table: table, view: view, window: list.window, isSectioned: list.isSectioned, sequence: set.sequence,
+      time: set.time, failures: set.failures, held: store?.hold(table, sequence: set.sequence),
+      aggregates: list.aggregates)
   }
 }
 

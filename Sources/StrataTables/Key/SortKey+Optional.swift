@@ -32,6 +32,9 @@ extension SortKeyWriter {
     SortKeyTag.isNil(UnsafeRawBufferPointer(start: base + start, count: count - start))
   }
 
+  /// Whether what was written is a NaN and nothing else.
+  package var isNaN: Bool { count == 1 && base.load(as: UInt8.self) == SortKeyTag.nan }
+
   /// Inserts a mark before the component at an offset if it begins with a nil or a mark.
   @inline(__always)
   fileprivate mutating func markPresent(at start: Int) {

@@ -71,6 +71,16 @@ package struct PlacedKey: Sendable {
 }
 
 extension PlacedKey {
+  /// A component of a key, cut as it is in the key of a row with an id of that length.
+  package static func cut(_ component: [UInt8], idLength: Int) -> [UInt8] {
+    let lengthMax = ViewDefinition.sortLengthMax(idLength: idLength)
+    guard component.count > lengthMax else { return component }
+    return component.withUnsafeBytes { bytes in
+      guard let cut = SortKeyCut.of(bytes, to: lengthMax) else { return Array(bytes.prefix(lengthMax)) }
+      return bytes[..<cut.length] + cut.mark
+    }
+  }
+
   /// Appends components, and cuts them if they are too long. Returns whether they were.
   private static func append(
     _ components: Slice<UnsafeRawBufferPointer>, to bytes: inout [UInt8], _ lengthMax: Int

@@ -26,9 +26,7 @@ struct ModelledList {
 
   /// Checks that the list at a moment equals the naive one, in all ways to read it.
   init(_ moment: ListHistory.Moment, _ request: ModelRequest, _ compiled: CompiledList) throws {
-    version = ListVersion(
-      moment.set, table: "t", view: compiled.definition.identity, window: compiled.window,
-      isSectioned: compiled.isSectioned)
+    version = ListVersion(moment.set, table: "t", compiled)
     list = ModelList(request, of: moment.model)
     model = moment.model
     self.request = request

@@ -10,6 +10,7 @@ internal import StrataTables
 extension Workload {
   /// Prints the time of a question, its rows decoded, by an index over section and time, beside reading all rows.
   static func ask(_ bench: Bench) async throws {
+    try aggregates(bench)
     let count = bench.corpus.count
     let path = bench.scratch.fresh("ask")
     let rows = StateRow.rows(count)

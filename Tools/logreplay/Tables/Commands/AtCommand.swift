@@ -30,6 +30,7 @@ package struct AtCommand: BlockingCommand, PointCommand {
   var verbose = false
 
   @OptionGroup var options: ListOptions
+  @OptionGroup var aggregates: AggregateOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
@@ -37,9 +38,10 @@ package struct AtCommand: BlockingCommand, PointCommand {
     let named = try point.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    try ListQuery.check(options, times: times)
+    _ = try aggregates.added(to: ListQuery.check(options, times: times))
+    try aggregates.check(output)
     let opened = try OpenedStore.open(target.store)
-    let query = try ListQuery(options, in: opened, times: times)
+    let query = try aggregates.added(to: ListQuery(options, in: opened, times: times))
     let resolver = PointResolver(store: opened)
     let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
     let replay = try ListReplay(opened, query, from: end.sequence)

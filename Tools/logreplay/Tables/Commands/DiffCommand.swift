@@ -43,18 +43,19 @@ package struct DiffCommand: BlockingCommand, PointCommand {
   var verbose = false
 
   @OptionGroup var options: ListOptions
+  @OptionGroup var aggregates: AggregateOptions
   @OptionGroup var output: DiffOutputOptions
 
   func perform() throws {
     let times = TimeText(zone: output.people.zone)
     let points = try PointRange(range, times: times)
-    try ListQuery.check(options, times: times).checkShowsItems()
+    try aggregates.added(to: ListQuery.check(options, times: times)).checkShowsItems()
     if stat || summary, output.format == .patch || (stat && summary) {
       throw CommandFailure(
         ExitStatus.usage, "--stat, --summary and -o patch cannot be combined", next: "choose one of them")
     }
     let opened = try OpenedStore.open(target.store)
-    let query = try ListQuery(options, in: opened, times: times)
+    let query = try aggregates.added(to: ListQuery(options, in: opened, times: times))
     let resolver = PointResolver(store: opened)
     let from = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
     let to = try points.to.map { try resolver.resolve($0) } ?? resolver.head()

@@ -26,12 +26,13 @@ package struct FollowCommand: BlockingCommand, PointCommand {
 
   @OptionGroup(title: "Events") var filter: EventFilterOptions
   @OptionGroup(title: "A list") var list: ListOptions
+  @OptionGroup(title: "A list") var aggregates: AggregateOptions
   @OptionGroup var wait: WaitOptions
   @OptionGroup var output: OutputOptions
 
   func perform() throws {
     try wait.check()
-    let isOfList = list.table != nil || list.view != nil || list.isGiven
+    let isOfList = list.table != nil || list.view != nil || list.isGiven || !aggregates.aggregate.isEmpty
     if isOfList {
       try output.refuse(.csv)
       guard filter.isEmpty else {
@@ -44,7 +45,7 @@ package struct FollowCommand: BlockingCommand, PointCommand {
     let point = try from.map { text throws(CommandFailure) in
       PointRange.Named(text: text, point: try Point(text, times: times))
     }
-    if isOfList { try ListQuery.check(list, times: times).checkShowsItems() }
+    if isOfList { try aggregates.added(to: ListQuery.check(list, times: times)).checkShowsItems() }
     let eventFilter = try EventFilter(filter)
     var events = EventRange(
       countMax: wait.count, follows: true,
@@ -63,7 +64,7 @@ package struct FollowCommand: BlockingCommand, PointCommand {
     events.dependsOnEnd = resolver.dependsOnEnd
     guard isOfList else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
     let watch = list.view.map { KeptListWatch($0, in: opened) }
-    let query = try ListQuery(list, in: opened, times: times)
+    let query = try aggregates.added(to: ListQuery(list, in: opened, times: times))
     let replay = try ListReplay(opened, query, from: start.sequence, isFollowing: !wait.untilCaughtUp)
     let run = try ListRun(replay, from: start, events, watch, output: output)
     if try run.run() { throw ExitCode(ExitStatus.skipped) }

@@ -104,9 +104,7 @@ package struct KeepCommand: BlockingCommand {
         name: name, table: table, items: view?.count ?? 0,
         sections: query.list.isSectioned ? view?.sectionCount ?? 0 : nil,
         bytes: made.reduce(0) { $0 + $1.byteCount },
-        version: ListVersion(
-          state, table: table, view: definition.identity, window: query.list.window,
-          isSectioned: query.list.isSectioned))
+        version: ListVersion(state, table: table, query.list))
     } catch { throw opened.failure(error) }
   }
 

@@ -41,6 +41,9 @@ struct DiffGroup {
   var oldCount: Int?
   /// How many items it holds; nil if it is not shown.
   var newCount: Int?
+  /// The aggregates that it had and has; none where it was not shown, or is not.
+  var oldResults = ListResults()
+  var newResults = ListResults()
   /// Deleted items by their old index, then all others by their new index.
   var items: [Item] = []
 
@@ -69,7 +72,14 @@ extension ListComparison {
       }
     }
     for change in batch.sectionDeletions { groups[oldPlaces[change.from]].mark = .deleted }
-    for change in batch.sectionInsertions { groups[change.to].mark = .inserted }
+    for change in batch.sectionInsertions {
+      groups[change.to].mark = .inserted
+      groups[change.to].newResults = new.results(inSectionAt: change.to)
+    }
+    for change in batch.sectionUpdates {
+      groups[change.to].oldResults = old.results(inSectionAt: change.from)
+      groups[change.to].newResults = new.results(inSectionAt: change.to)
+    }
     for change in batch.sectionMoves { groups[change.to].mark = .moved }
     for change in batch.deletions.reversed() {
       groups[oldPlaces[change.from.section]].items.append(
@@ -83,6 +93,8 @@ extension ListComparison {
     others += batch.updates.map { ($0.to, .init(mark: .updated, id: $0.id, from: $0.from, to: $0.to)) }
     others.sort { $0.to < $1.to }
     for (to, item) in others { groups[to.section].items.append(item) }
-    return groups.filter { !$0.items.isEmpty || $0.mark != nil || $0.oldCount != $0.newCount }
+    return groups.filter {
+      !$0.items.isEmpty || $0.mark != nil || $0.oldCount != $0.newCount || $0.oldResults != $0.newResults
+    }
   }
 }

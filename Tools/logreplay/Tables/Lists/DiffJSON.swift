@@ -144,6 +144,7 @@ struct DiffJSON {
       line.field("section", diff.new.section(change.section))
       line.field("to", change.to)
       line.field("count", change.count)
+      diff.new.results(inSectionAt: change.to).add(to: &line)
     case .sectionMove(let change):
       line.field("op", "moveSection")
       line.field("section", diff.new.section(change.section))
@@ -175,6 +176,8 @@ struct DiffJSON {
       line.field("section", diff.new.section(change.section))
       line.field("to", change.to)
       line.field("count", change.count)
+      diff.new.results(inSectionAt: change.to)
+        .addChanges(since: diff.old.results(inSectionAt: change.from), to: &line)
     }
   }
 

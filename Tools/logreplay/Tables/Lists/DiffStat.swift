@@ -20,6 +20,11 @@ struct DiffStat {
     return old == new ? PeopleText.count(new) : "\(PeopleText.count(old)) → \(PeopleText.count(new))"
   }
 
+  /// The aggregates that changed, or all of a new section; empty if there are none.
+  static func results(_ group: DiffGroup) -> String {
+    group.mark == .inserted ? group.newResults.text() : group.newResults.text(since: group.oldResults)
+  }
+
   func text(perSection: Bool, people: PeopleText) -> String {
     var text = ""
     if perSection, diff.new.version.isSectioned {
@@ -38,7 +43,7 @@ struct DiffStat {
             "  " + PeopleText.padding(cell, to: widths[index + 1])
             + people.colored(cell, isNone ? .dim : mark.color)
         }
-        text += "  " + Self.counts(group) + "\n"
+        text += "  " + Self.counts(group) + Self.results(group) + "\n"
       }
     }
     let (old, new) = (diff.old.count, diff.new.count)
@@ -73,6 +78,11 @@ struct DiffStat {
     line.field("moved", group.count(.moved))
     line.field("updated", group.count(.updated))
     line.raw("count", "[\(group.oldCount ?? 0),\(group.newCount ?? 0)]".utf8)
+    if group.mark == .inserted {
+      group.newResults.add(to: &line)
+    } else {
+      group.newResults.addChanges(since: group.oldResults, to: &line)
+    }
     return line.finish()
   }
 }

@@ -42,6 +42,7 @@ struct DiffText {
     let name = diff.new.version.isSectioned ? PeopleText.heading(group.section) : "items"
     let mark = group.mark.map { people.colored($0.rawValue, $0.color) + " " } ?? ""
     return mark + people.colored(name, .cyan) + "  " + people.colored(DiffStat.counts(group), .dim)
+      + DiffStat.results(group)
   }
 
   private func line(_ item: DiffGroup.Item, of diff: ListComparison, idWidth: Int) -> String {

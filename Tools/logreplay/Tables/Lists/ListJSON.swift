@@ -30,6 +30,7 @@ enum ListJSON {
     var line = JSONLine(movingFrom: &writer.bytes)
     line.field("section", state.section(at: place))
     line.field("count", count)
+    state.results(inSectionAt: place).add(to: &line)
     line.raw("items", "[".utf8)
     line.move(to: &writer.bytes)
     var isFirst = true
@@ -61,12 +62,14 @@ enum ListJSON {
     }
   }
 
-  /// Adds `"sequence":N,"time":…,"chain":…,"count":n`, and `"partial":true` inside an append.
+  /// Adds `"sequence":N,"time":…,"chain":…,"count":n`, the aggregates of the whole list if there are any, and
+  /// `"partial":true` inside an append.
   static func addPoint(of state: ListState, to line: inout JSONLine) {
     line.field("sequence", state.sequence)
     line.field("time", state.time?.description)
     line.field("chain", LogPosition.hex(state.chain))
     line.field("count", state.count)
+    state.results.add(to: &line)
     if state.isPartial { line.field("partial", true) }
   }
 

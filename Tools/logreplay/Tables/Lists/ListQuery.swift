@@ -105,6 +105,7 @@ struct ListQuery: Sendable {
   /// The fields that the list and `--fields` name, each once.
   var namedFields: [FieldPath] {
     var fields = list.definition.fields
+    for path in list.aggregates?.paths ?? [] where !fields.contains(path) { fields.append(path) }
     for field in self.fields.chosen ?? [] where field.path.subject == .field && !fields.contains(field.path) {
       fields.append(field.path)
     }

@@ -138,9 +138,7 @@ final class ListReplay {
 
   /// The list in a state of the fold.
   func version(of set: TableSet) -> ListVersion {
-    ListVersion(
-      set, table: table, view: query.list.definition.identity, window: query.list.window,
-      isSectioned: query.list.isSectioned)
+    ListVersion(set, table: table, query.list)
   }
 
   /// The changes from a state to the end of a later append; nil if the list is the same.

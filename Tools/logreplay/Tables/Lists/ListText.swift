@@ -36,12 +36,16 @@ struct ListText {
       let count = state.version.withSection(at: place) { _, count, _ in count }
       let shown = state.shownCount(ofSectionAt: place)
       let name = state.version.isSectioned ? PeopleText.heading(state.section(at: place)) : state.table
-      try writer.line(heading(name, PeopleText.count(count, shown: shown)))
+      let results = state.results(inSectionAt: place).text()
+      try writer.line(heading(name, PeopleText.count(count, shown: shown)) + results)
       try state.forEachRow(inSectionAt: place, 0..<shown) { row in
         let object = fields.fields(of: row)
         try writer.line(
           isTable ? line(of: cells(row, object, columns), within: terminal) : line(of: row, object))
       }
+    }
+    if state.version.isSectioned, state.version.totals != nil {
+      try writer.line(heading("all sections", PeopleText.count(state.count)) + state.results.text())
     }
     let hidden = state.version.isSectioned ? state.version.view.sectionCount - state.version.sectionCount : 0
     if state.version.sectionCount == 0, hidden == 0 { try writer.line(heading(state.table, "0")) }

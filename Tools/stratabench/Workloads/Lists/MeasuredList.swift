@@ -7,13 +7,18 @@ internal import StrataSimulation
 struct MeasuredList {
   private(set) var rows: [Incident]
   private var set = TableSet()
-  private let list: CompiledList
+  private var list: CompiledList
   private let scratch = FoldScratch()
   private var sequence: UInt64 = 0
 
-  init(_ rows: [Incident]) throws {
+  /// - Parameter aggregates: as text, such as `sum:note`.
+  init(_ rows: [Incident], aggregates: [String] = []) throws {
     self.rows = rows
     list = try ListCorpus.list
+    list.aggregates =
+      try ListRequest(DocumentRow.self)
+      .aggregated(aggregates.map { text throws(ListError) in try ListAggregate(text) })
+      .compiled { (row) throws(RowProblem) in try DocumentRow(row) }.aggregates
     for row in rows { apply(row.put) }
     set.withTable("incident") { $0.addView(list.definition) }
   }
@@ -24,9 +29,7 @@ struct MeasuredList {
   }
 
   func version() -> ListVersion {
-    ListVersion(
-      set, table: "incident", view: list.definition.identity, window: list.window,
-      isSectioned: list.isSectioned)
+    ListVersion(set, table: "incident", list)
   }
 
   /// A change, ready to be applied, that makes a random row the newest one.

@@ -2,90 +2,29 @@
 
 package import StrataDocuments
 
-/// A number of a document, as a sum takes it: digits times a power of ten.
-///
-/// Documents hold a decimal as an integer, as the double whose shortest text it is, or, if no double keeps its digits, as
-/// a string. So a double is the number that its shortest text says: 0.1 is a tenth.
-package enum Summand: Equatable, Sendable {
-  /// Null or missing.
-  case nothing
-  case integer(Int64)
-  case decimal(isNegative: Bool, digits: UInt64, exponent: Int)
-  /// Decimal digits of a larger integer, or of a decimal: they are read again whenever they are added.
-  case text(String, isInteger: Bool)
-  /// A NaN or an infinity.
-  case notFinite
-  case notNumber
-}
-
-extension Summand {
-  package init(_ value: DocumentValue) {
-    switch value {
-    case .null: self = .nothing
-    case .int(let value): self = .integer(value)
-    case .uint(let value): self = .text("\(value)", isInteger: true)
-    case .bigInt(let value): self = .text(value.description, isInteger: true)
-    case .double(let value): self.init(value)
-    case .string(let text) where Self.isDecimal(text): self = .text(text, isInteger: false)
-    default: self = .notNumber
-    }
-  }
-
-  private init(_ value: Double) {
-    guard value.isFinite else {
-      self = .notFinite
-      return
-    }
-    if let small = Int64(exactly: value), small.magnitude < 1 << 53 {
-      self = .decimal(isNegative: small < 0, digits: small.magnitude, exponent: 0)
-      return
-    }
-    var (digits, exponent, isFraction): (UInt64, Int, Bool) = (0, 0, false)
-    var text = value.magnitude.description[...].utf8
-    while let byte = text.popFirst() {
-      switch byte {
-      case UInt8(ascii: "."): isFraction = true
-      case UInt8(ascii: "e"):
-        exponent += Int(Substring(text)) ?? 0
-        text = Substring().utf8
-      default:
-        digits = digits * 10 + UInt64(byte - UInt8(ascii: "0"))
-        if isFraction { exponent -= 1 }
-      }
-    }
-    self = .decimal(isNegative: value < 0, digits: digits, exponent: exponent)
-  }
-
-  /// Whether a string is a decimal as documents hold it: with digits that no double keeps. Other strings of digits, such as
-  /// names, are no numbers.
-  private static func isDecimal(_ text: String) -> Bool {
-    let digits = text.utf8.filter { (0x30...0x39).contains($0) }
-    guard digits.count > 15, digits.count <= 40, text.utf8.count <= 200,
-      text.wholeMatch(of: /-?[0-9]+\.[0-9]+/) != nil, let double = Double(text)
-    else { return false }
-    return double.description != text
-  }
-}
-
 /// The exact sum of numbers. Integers of 64 bits are added in one register, all else in a decimal number that has every
 /// digit of every double and grows for larger integers. What is taken away must have been added.
+///
+/// The limbs are what Kulisch calls a long accumulator (Kulisch and Miranker, "The arithmetic of the digital computer: a new
+/// approach", 1986), in which carries wait as in Neal's small superaccumulator ("Fast exact summation using small and large
+/// superaccumulators", 2015); to base 10⁹, since a double is the number that its shortest text says.
 package struct ExactSum: Sendable {
   /// The numbers that are integers of 64 bits.
-  private var integers: Int128 = 0
+  var integers: Int128 = 0
   /// Each is worth 10⁹ of the one before it; the first is worth 10 to the power of −`fraction`. Not carried, so each may be
   /// larger than that, and negative.
-  private var limbs: [Int64] = []
+  var limbs: [Int64] = []
   /// How many numbers were added to the limbs since they were carried.
   private var pending = 0
   /// How many of the numbers are no integers: doubles and decimals.
-  private var fractionCount = 0
+  var fractionCount = 0
   /// NaNs and infinities, of which a sum says nothing.
-  package private(set) var notFiniteCount = 0
-  package private(set) var notNumberCount = 0
+  package internal(set) var notFiniteCount = 0
+  package internal(set) var notNumberCount = 0
 
   /// The digits after the point: more than those of the least double, 5e-324.
-  private static let fraction = 342
-  private static let limb: Int64 = 1_000_000_000
+  static let fraction = 342
+  static let limb: Int64 = 1_000_000_000
   private static let pendingMax = 1 << 30
 
   package init() {}
@@ -151,7 +90,7 @@ package struct ExactSum: Sendable {
   }
 
   /// Makes every limb but the last one at least 0, and less than 10⁹.
-  private mutating func carry() {
+  mutating func carry() {
     pending = 0
     var index = 0
     while index < limbs.count {
@@ -170,34 +109,90 @@ package struct ExactSum: Sendable {
   /// The sum: an integer if all numbers are integers, otherwise the nearest double, or nil if it is too large for one.
   package var value: DocumentValue? {
     if limbs.isEmpty, fractionCount == 0 { return DocumentValue(integers) }
-    var sum = self
-    sum.changeSlowly(.text("\(integers)", isInteger: true), by: 1)
-    let text = sum.text
+    let text = digits.text
     if fractionCount == 0 { return DocumentInteger(text).map { DocumentValue($0) } }
     guard let double = Double(text), double.isFinite else { return nil }
     return .double(double)
   }
 
-  /// All digits of the limbs.
-  private var text: String {
+  /// The sum divided by a number of values, rounded once; nil if it is too large for a double.
+  ///
+  /// - Parameter count: at least 1.
+  package func average(of count: Int) -> Double? {
+    let digits = digits
+    if let double = digits.quotient(by: count) { return double }
+    guard let double = Double(digits.divided(by: Int64(count)).text), double.isFinite else { return nil }
+    return double
+  }
+
+  /// All digits of the sum.
+  private var digits: DecimalDigits {
     var sum = self
+    sum.changeSlowly(.text("\(integers)", isInteger: true), by: 1)
     sum.carry()
     let isNegative = (sum.limbs.last ?? 0) < 0
     if isNegative {
       for index in sum.limbs.indices { sum.limbs[index].negate() }
       sum.carry()
     }
-    while sum.limbs.last == 0 { sum.limbs.removeLast() }
-    var text = isNegative ? "-0" : "0"
-    // The last limb with digits before the point alone is that of 10 to the power of 0.
-    let point = Self.fraction / 9
-    for index in stride(from: max(sum.limbs.count, point) - 1, through: point, by: -1) {
-      text += Self.padded(index < sum.limbs.count ? sum.limbs[index] : 0)
+    return DecimalDigits(isNegative: isNegative, limbs: sum.limbs, point: Self.fraction / 9)
+  }
+}
+
+/// A decimal number in pieces of nine digits, the least first.
+private struct DecimalDigits {
+  var isNegative: Bool
+  /// Each at least 0, and less than 10⁹.
+  var limbs: [Int64]
+  /// How many of the limbs are after the point.
+  var point: Int
+
+  /// How many limbs a quotient gets in addition: with a last one that says whether anything is left, it is on the same
+  /// side of the middle between two doubles, which has at most 768 digits, as the whole quotient.
+  private static let quotientLimbCount = 90
+
+  /// The quotient, if the number and the divisor times some power of ten are whole numbers that doubles hold: the
+  /// quotient of these is rounded once.
+  func quotient(by divisor: Int) -> Double? {
+    let (first, end) = (point - 1, point + 2)
+    guard limbs.prefix(first).allSatisfy({ $0 == 0 }), limbs.dropFirst(end).allSatisfy({ $0 == 0 }) else {
+      return nil
     }
-    guard let least = sum.limbs.firstIndex(where: { $0 != 0 }), least < point else { return text }
+    var (number, scale): (Int128, Int128) = (0, Int128(ExactSum.limb))
+    for index in (first..<end).reversed() {
+      number = number * Int128(ExactSum.limb) + Int128(index < limbs.count ? limbs[index] : 0)
+    }
+    while scale > 1, number % 10 == 0 { (number, scale) = (number / 10, scale / 10) }
+    let largest: Int128 = 1 << 53
+    guard number <= largest, Int128(divisor) * scale <= largest else { return nil }
+    let quotient = Double(number) / Double(Int128(divisor) * scale)
+    return isNegative ? -quotient : quotient
+  }
+
+  func divided(by divisor: Int64) -> DecimalDigits {
+    var quotient = Array(repeating: Int64(0), count: Self.quotientLimbCount) + limbs
+    var rest: Int128 = 0
+    for index in quotient.indices.reversed() {
+      let (digits, left) = (rest * Int128(ExactSum.limb) + Int128(quotient[index]))
+        .quotientAndRemainder(dividingBy: Int128(divisor))
+      (quotient[index], rest) = (Int64(digits), left)
+    }
+    return DecimalDigits(
+      isNegative: isNegative, limbs: [rest == 0 ? 0 : 1] + quotient, point: point + Self.quotientLimbCount + 1
+    )
+  }
+
+  var text: String {
+    var limbs = limbs
+    while limbs.last == 0 { limbs.removeLast() }
+    var text = isNegative ? "-0" : "0"
+    for index in stride(from: max(limbs.count, point) - 1, through: point, by: -1) {
+      text += Self.padded(limbs[index])
+    }
+    guard let least = limbs.firstIndex(where: { $0 != 0 }), least < point else { return text }
     text += "."
     for index in stride(from: point - 1, through: least, by: -1) {
-      text += Self.padded(index < sum.limbs.count ? sum.limbs[index] : 0)
+      text += Self.padded(index < limbs.count ? limbs[index] : 0)
     }
     return text
   }
