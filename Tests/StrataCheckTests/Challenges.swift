@@ -1,6 +1,7 @@
 // Shrinking challenges that other libraries are measured by: github.com/jlink/shrinking-challenge.
 
 import StrataCheck
+import Testing
 
 /// A property that fails, and the case that it should shrink to.
 struct Challenge: Sendable, CustomTestStringConvertible {

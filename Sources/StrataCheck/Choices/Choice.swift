@@ -34,11 +34,12 @@ struct Choice: Hashable, Sendable {
     guard magnitude <= (isNegative ? down : up) else { return nil }
     var choice = self
     choice.magnitude = magnitude
-    choice.isNegative = isNegative && magnitude > 0
+    // Only of floating-point numbers are there two zeros.
+    choice.isNegative = isNegative && (magnitude > 0 || kind == .float)
     return choice
   }
 
-  var isSimplest: Bool { magnitude == 0 || isForced }
+  var isSimplest: Bool { (magnitude == 0 && !isNegative) || isForced }
 
   /// Whether the decision is the same, whatever the range was.
   func isSame(as other: Choice) -> Bool {
@@ -67,8 +68,9 @@ extension Array where Element == Choice {
   var fingerprint: UInt64 {
     var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
     for choice in self {
-      let word = choice.magnitude &* 2 &+ (choice.isNegative ? 1 : 0)
-      hash = (hash ^ word ^ (UInt64(choice.kind.rawValue) << 62)) &* 0xBF58_476D_1CE4_E5B9
+      let kind = UInt64(choice.kind.rawValue) << 1 | (choice.isNegative ? 1 : 0)
+      hash = ((hash ^ choice.magnitude) &* 0xBF58_476D_1CE4_E5B9) ^ kind
+      hash = hash &* 0x94D0_49BB_1331_11EB
       hash ^= hash >> 29
     }
     return hash ^ UInt64(count)

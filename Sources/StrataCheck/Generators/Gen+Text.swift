@@ -1,11 +1,12 @@
 // Characters and strings.
 
 extension Gen where Value == Unicode.Scalar {
-  /// Any scalar of Unicode: ASCII in half of all cases, then all others. Letters are the simplest, `a` first.
+  /// Any scalar of Unicode, of ASCII in three of four cases. Letters are the simplest, `a` first.
   public static var scalar: Gen {
     Gen { (choices) throws(Rejection) in
-      let isPlain = try choices.index(weights: [3, 1]) == 0
-      return .simplest(at: isPlain ? try choices.index(below: 95) : try choices.integer(in: 0...0x10_F7FF))
+      try choices.index(weights: [3, 1]) == 0
+        ? .simplest(at: try choices.index(below: Unicode.Scalar.printableCount))
+        : .simplest(at: try choices.integer(in: 0...Unicode.Scalar.placeMax))
     }
   }
 }
@@ -16,8 +17,14 @@ extension Gen where Value == String {
   ///
   /// - Parameter count: how many parts there are, most of which are one scalar.
   public static func string(count: ClosedRange<Int>? = nil) -> Gen {
-    let part = Gen<String>.frequency(
-      (12, .scalarText), (1, .element(of: String.breakingParts)))
+    let part = Gen<String> { (choices) throws(Rejection) in
+      // All three take two choices, so that none of them is simpler for being shorter.
+      switch try choices.index(weights: [9, 3, 1]) {
+      case 0: String(Unicode.Scalar.simplest(at: try choices.index(below: Unicode.Scalar.printableCount)))
+      case 1: String(Unicode.Scalar.simplest(at: try choices.integer(in: 0...Unicode.Scalar.placeMax)))
+      default: String.breakingParts[try choices.index(below: String.breakingParts.count)]
+      }
+    }
     return part.array(count: count).map { $0.joined() }
   }
 
@@ -26,8 +33,6 @@ extension Gen where Value == String {
   public static func string(of characters: String, count: ClosedRange<Int>? = nil) -> Gen {
     Gen<Character>.element(of: Array(characters)).array(count: count).map { String($0) }
   }
-
-  private static var scalarText: Gen { Gen<Unicode.Scalar>.scalar.map { String($0) } }
 }
 
 extension String {
@@ -35,7 +40,7 @@ extension String {
   fileprivate static let breakingParts: [String] = [
     " ", "\n", "\t", "\"", "\\", "'", "/", "%", "\0", "\u{7F}", "é", "e\u{301}", "ß", "İ", "ﬁ", "Å",
     "\u{200B}",
-    "\u{FEFF}", "\u{202E}", "👩‍👩‍👧‍👦", "🇩🇪", "אב", "\u{FFFF}", "\u{10FFFF}", "\r\n", "null", "0",
+    "\u{FEFF}", "\u{202E}", "👩‍👩‍👧‍👦", "🇩🇪", "אב", "\u{FFFF}", "\u{10FFFF}", "\r\n",
   ]
 }
 
@@ -47,6 +52,11 @@ extension Unicode.Scalar {
     let known = Set(first)
     return first + (0x20...0x7E).filter { !known.contains($0) } + (0...0x1F) + [0x7F]
   }()
+
+  /// How many of them are letters, digits and signs of ASCII.
+  fileprivate static let printableCount = 95
+  /// The last place: surrogates are no scalars.
+  fileprivate static let placeMax = 0x10_F7FF
 
   fileprivate static func simplest(at place: Int) -> Unicode.Scalar {
     if place < simplest.count { return Unicode.Scalar(simplest[place]) ?? "a" }

@@ -15,12 +15,20 @@ extension Shrinker {
     }
   }
 
-  /// Lowers each number by two, where one less does not fail.
-  nonisolated(nonsending) func lowerByTwo() async {
-    for index in best.choices.indices where !isCutShort && index < best.choices.count {
-      let choice = best.choices[index]
-      guard choice.kind == .integer, !choice.isForced, choice.magnitude > 2 else { continue }
-      _ = await put(choice.magnitude - 2, choice.isNegative, at: [index])
+  /// Lowers each number by more than one, where one less does not fail: what must be even, or a multiple of 7.
+  nonisolated(nonsending) func lowerBySteps() async {
+    for index in best.choices.indices where index < best.choices.count && best.choices[index].kind == .integer
+    {
+      for width in UInt64(2)...8 where !isCutShort && index < best.choices.count {
+        let choice = best.choices[index]
+        guard !choice.isForced, choice.magnitude > width else { continue }
+        let isLowered = await put(choice.magnitude - width, choice.isNegative, at: [index])
+        guard isLowered, index < best.choices.count else { continue }
+        let start = best.choices[index].magnitude
+        _ = await largest(through: start / width) { count in
+          await put(start - count * width, choice.isNegative, at: [index])
+        }
+      }
     }
   }
 
@@ -44,14 +52,10 @@ extension Shrinker {
   nonisolated(nonsending) private func lower(_ indexes: [Int]) async -> Bool {
     let first = best.choices[indexes[0]]
     if await put(0, false, at: indexes) { return false }
+    if first.magnitude == 0 { return true }
     if first.kind == .flag { return true }
     if first.isNegative { _ = await put(first.magnitude, false, at: indexes) }
-    if first.kind == .float {
-      let whole = FloatOrder.value(ofCode: first.magnitude).rounded(.towardZero)
-      if whole.isFinite {
-        _ = await put(FloatOrder.code(of: whole), current(indexes).isNegative, at: indexes)
-      }
-    }
+    if first.kind == .float { await shortenFraction(indexes) }
     if first.magnitude > 16 {
       // By halves: the number of bits is found before the number.
       let (start, isNegative) = (current(indexes).magnitude, current(indexes).isNegative)
@@ -67,6 +71,26 @@ extension Shrinker {
     let now = current(indexes)
     if !now.isNegative, now.magnitude > 1, await put(now.magnitude - 1, true, at: indexes) { return false }
     return true
+  }
+
+  /// Lowers floating-point numbers to whole ones, to few binary digits after the point, and to a small whole part.
+  nonisolated(nonsending) private func shortenFraction(_ indexes: [Int]) async {
+    let value = FloatOrder.value(ofCode: current(indexes).magnitude)
+    guard value.isFinite else { return }
+    let isNegative = current(indexes).isNegative
+    for digits in 0..<10 {
+      let scale = Double(1 << digits)
+      let short = (value * scale).rounded(.down) / scale
+      if short.isFinite, await put(FloatOrder.code(of: short), isNegative, at: indexes) { break }
+    }
+    let now = FloatOrder.value(ofCode: current(indexes).magnitude)
+    let whole = now.rounded(.towardZero)
+    guard whole != now, whole < 0x1p52 else { return }
+    let (fraction, least) = (now - whole, 1.0)
+    if await put(FloatOrder.code(of: least + fraction), isNegative, at: indexes) || whole <= least { return }
+    _ = await largest(through: UInt64(whole - least)) { step in
+      await put(FloatOrder.code(of: whole - Double(step) + fraction), isNegative, at: indexes)
+    }
   }
 
   private func current(_ indexes: [Int]) -> Choice {

@@ -56,7 +56,7 @@ final class Shrinker {
       await lowerPairs()
       if before == stepCount {
         await deleteWindows()
-        await lowerByTwo()
+        await lowerBySteps()
         await deleteReferred()
       }
     }
