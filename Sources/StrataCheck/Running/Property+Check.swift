@@ -126,7 +126,7 @@ extension Property {
     throw Counterexample(
       name: name, seed: report.seed, source: source(simplest), failure: simplestFailure, foundAt: number,
       shrinkCalls: shrinker.callCount, shrinkSteps: shrinker.stepCount, isCutShort: shrinker.isCutShort,
-      notes: notes(simplest, simplestFailure))
+      notes: await notes(simplest, simplestFailure))
   }
 
   // MARK: Classes

@@ -12,6 +12,8 @@
 public struct Property<Value> {
   public typealias Body = nonisolated(nonsending) (Value) async throws -> Void
 
+  public typealias Notes = nonisolated(nonsending) (Value, any Error) async -> [String]
+
   /// What a class of cases is, and how much of them there must be.
   struct Class {
     var label: String
@@ -24,7 +26,7 @@ public struct Property<Value> {
   let body: Body
   var classes: [Class] = []
   var source: (Value) -> String = { swiftSource(of: $0) }
-  var notes: (Value, any Error) -> [String] = { _, _ in [] }
+  var notes: Notes = { _, _ in [] }
 
   /// - Parameters:
   ///   - name: names it in what is printed, and in the folder of failures.
@@ -58,7 +60,7 @@ public struct Property<Value> {
   }
 
   /// Adds lines to a counterexample, from its value and from what the property threw.
-  public func noted(_ notes: @escaping (Value, any Error) -> [String]) -> Property {
+  public func noted(_ notes: @escaping Notes) -> Property {
     var property = self
     property.notes = notes
     return property
