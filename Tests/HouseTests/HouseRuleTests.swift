@@ -55,7 +55,8 @@ import Testing
       "StrataJetStream", "StrataTables", "StrataPast", "StrataLists", "StrataFetch", "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
-      let higher = Set(floors[height...] + ["StrataCheck", "StrataSimulation", "StrataTesting", "ArgumentParser"])
+      let higher = Set(
+        floors[height...] + ["StrataCheck", "StrataSimulation", "StrataTesting", "ArgumentParser"])
       for path in Repository.swiftFiles("Sources/\(floor)") {
         let found = try imports(path)
         #expect(found.isDisjoint(with: higher), "\(path) imports \(found.intersection(higher))")

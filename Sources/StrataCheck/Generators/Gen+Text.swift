@@ -40,7 +40,7 @@ extension String {
   fileprivate static let breakingParts: [String] = [
     " ", "\n", "\t", "\"", "\\", "'", "/", "%", "\0", "\u{7F}", "é", "e\u{301}", "ß", "İ", "ﬁ", "Å",
     "\u{200B}",
-    "\u{FEFF}", "\u{202E}", "👩‍👩‍👧‍👦", "🇩🇪", "אב", "\u{FFFF}", "\u{10FFFF}", "\r\n",
+    "\u{FEFF}", "\u{202E}", "👩‍👩‍👧‍👦", "🇩🇪", "א", "\u{FFFF}", "\u{10FFFF}", "\r\n",
   ]
 }
 

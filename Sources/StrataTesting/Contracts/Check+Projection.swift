@@ -8,11 +8,9 @@ public import StrataTables
 
 /// Holds a projection to what every projection must keep, over random histories.
 ///
-/// ```swift
-/// try await check(
-///   projection: TicketBoard(), tables: TicketBoard.tickets,
-///   events: .histories(of: TicketEvent.self, in: ["ticket/1", "ticket/2"]))
-/// ```
+///     try await check(
+///       projection: TicketBoard(), tables: TicketBoard.tickets,
+///       events: .histories(of: TicketEvent.self, in: ["ticket/1", "ticket/2"]))
 ///
 /// The laws, in the order in which they are looked at:
 /// - It applies every event, unless failures are allowed.

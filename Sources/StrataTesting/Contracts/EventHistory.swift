@@ -3,6 +3,7 @@
 public import StrataCheck
 public import StrataEvents
 internal import StrataLog
+internal import StrataPast
 public import StrataSimulation
 
 /// What happens to a store, step by step.
@@ -62,7 +63,9 @@ public struct EventHistory: Sendable, SwiftSourceConvertible {
   }
 
   /// Carries out all steps on a simulated disk. The closure is called with the store after each of them.
-  func run(on disk: SimulatedDisk, _ look: (EventStore) async throws -> Void) async throws {
+  nonisolated(nonsending) func run(
+    on disk: SimulatedDisk, _ look: nonisolated(nonsending) (EventStore) async throws -> Void
+  ) async throws {
     let clock = SimulatedClock()
     var options = StoreOptions()
     options.clock = clock.storeClock

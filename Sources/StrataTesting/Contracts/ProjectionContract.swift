@@ -9,14 +9,14 @@ internal import StrataPast
 internal import StrataTables
 
 /// The laws of a projection, each of which is a condition with a place of its own, so that shrinking keeps to one.
-struct ProjectionContract<Checked: Projection> {
+struct ProjectionContract<Checked: Projection>: Sendable {
   /// Makes a projection as a start of the program does.
   let make: @Sendable () -> Checked
   /// Looks at the rows of the tables that were named.
-  let lookAtRows: (TableSet) throws -> Void
+  let lookAtRows: @Sendable (TableSet) throws -> Void
   let mayFail: Bool
 
-  func hold(_ history: EventHistory) async throws {
+  nonisolated(nonsending) func hold(_ history: EventHistory) async throws {
     let store = EventStore.inMemory()
     try await history.append(to: store)
     let log = store.log

@@ -52,7 +52,7 @@ import Testing
     .of(FailingBoard(), law: "it applies every event: event 1: TooLong()", eventCount: 1),
     .of(ForgetfulBoard(), law: "it does not depend on", eventCount: 3),
     .of(OneWayBoard(), tables: OneWayBoard.tickets, law: "every row decodes", eventCount: 1),
-    .of(ForgetfulBoard(), tables: ForgetfulBoard.tickets, law: "", eventCount: 3),
+    .of(ForgetfulBoard(), tables: ForgetfulBoard.tickets, law: "every row encodes as it was", eventCount: 2),
   ]
 
   @Test(arguments: canaries)
@@ -62,7 +62,8 @@ import Testing
     let folder = TestFolder()
     for seed: UInt64 in 0..<5 {
       let found = try #require(
-        await #expect(throws: Counterexample.self) { try await canary.run(seed, folder.path) }, "seed \(seed)"
+        await #expect(throws: Counterexample.self) { try await canary.run(seed, "\(folder.path)/\(seed)") },
+        "seed \(seed)"
       )
       #expect("\(found.failure)".contains(canary.law), "seed \(seed): \(found)")
       #expect(found.foundAt <= 100 && !found.isCutShort, "seed \(seed): \(found)")
@@ -118,22 +119,23 @@ import Testing
   }
 
   @Test func `a type that does not read back what it wrote is found`() async throws {
-    struct Rounded: Codable, Equatable {
+    /// Forgets its sign.
+    struct Amount: Codable, Equatable {
       var cents: Int
       init(cents: Int) { self.cents = cents }
       init(from decoder: any Decoder) throws {
-        cents = Int(try decoder.singleValueContainer().decode(Double.self) * 100)
+        cents = Int(try decoder.singleValueContainer().decode(UInt.self))
       }
       func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(Double(cents) / 100)
+        try container.encode(cents.magnitude)
       }
     }
     let found = await #expect(throws: Counterexample.self) {
-      try await check(codec: Gen<Int>.int(in: 0...10_000).map { Rounded(cents: $0) }, seed: 1)
+      try await check(codec: Gen<Int>.int(in: -10_000...10_000).map { Amount(cents: $0) }, seed: 1)
     }
-    // 0.29 × 100 is a little less than 29.
-    #expect(found?.source == "Rounded(cents: 29)")
+    #expect(found?.source == "Amount(cents: -1)")
+    #expect("\(found?.failure as Any)".contains("Amount(cents: 1) is not Amount(cents: -1)"))
     try await check(codec: Gen<TicketEvent>.decodable(), Budget(cases: 100), seed: 1)
   }
 }

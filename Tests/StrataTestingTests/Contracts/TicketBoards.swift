@@ -9,7 +9,7 @@ enum TicketEvent: DomainEvent, Equatable {
   case retitled(title: String)
   case closed
 
-  static let upcasts: [Upcast] = [.rename("created", to: "opened")]
+  static let upcasts: [Upcast] = [Upcast("created", to: "opened")]
 }
 
 struct Ticket: Codable, Equatable, Sendable {
