@@ -29,7 +29,7 @@ final class DrawingState {
 
   func list(ifRandom wanted: Bool) throws -> Bool { try choices!.flag(forced: nil, ifRandom: wanted) }
 
-  /// How many elements a list should have, inside of so many others.
+  /// How many elements a list should have at a depth of nesting.
   func hint(depth: Int) -> Int {
     choices!.hint(through: depth > 4 ? 0 : min(choices!.size, 8) / (depth + 1) + 1)
   }

@@ -40,7 +40,7 @@ public struct Property<Value> {
     adding(Class(label: label, required: nil, contains: contains))
   }
 
-  /// Requires that so many of a hundred cases are of a class.
+  /// Requires that a percentage of the cases is of a class.
   ///
   /// The check runs more cases than its budget says, up to a hundred times as many, until chance can be excluded: it
   /// throws ``CheckError/uncovered(_:percent:required:)`` only where a right generator would have that result once in

@@ -57,7 +57,8 @@ public struct WrongResponse: Error, CustomStringConvertible, Sendable {
 ///
 /// A counterexample is the list of its commands, which ``replay(_:_:system:run:)`` carries out again.
 /// - Parameters:
-///   - system: makes a new system for each sequence.
+///   - system: makes a new system for each sequence: a value, an actor, or a class whose async methods run on their
+///     caller, `nonisolated(nonsending)`.
 ///   - run: carries out a command, and returns what the system responds. An error that it throws is a failure.
 /// - Throws: as ``Property/check(_:seed:failures:)``; the failure in it is a ``WrongResponse``, or what `run` threw.
 @discardableResult

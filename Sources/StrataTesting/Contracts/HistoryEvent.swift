@@ -3,7 +3,7 @@
 public import StrataCheck
 public import StrataDocuments
 public import StrataEvents
-public import StrataLog
+internal import StrataLog
 
 /// An event of an ``EventHistory``.
 public struct HistoryEvent: Sendable, SwiftSourceConvertible {

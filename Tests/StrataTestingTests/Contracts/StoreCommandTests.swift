@@ -54,7 +54,7 @@ private final class Bench {
     store = try await disk.open(at: "/store")
   }
 
-  func run(_ command: StreamModel.Command) async throws -> StreamModel.Response {
+  nonisolated(nonsending) func run(_ command: StreamModel.Command) async throws -> StreamModel.Response {
     switch command {
     case .append(let stream, let expected):
       let name = StreamName(category: "stream", id: "\(stream)")
@@ -83,7 +83,7 @@ private final class Bench {
 
   private var before: SimulatedDisk?
 
-  private func version(_ stream: Int) async throws -> StreamModel.Response {
+  nonisolated(nonsending) private func version(_ stream: Int) async throws -> StreamModel.Response {
     .version(Int(try await store.version(of: StreamName(category: "stream", id: "\(stream)"))))
   }
 }
@@ -110,7 +110,11 @@ extension StoreError {
           try await $1.run($0)
         }
       }
-      #expect(found?.source == "[.append(stream: 0, expecting: nil), .powerCut, .read(stream: 0)]")
+      // Both show what is lost: a read, and the version that a second append has.
+      let simplest = ["read(stream: 0)", "append(stream: 0, expecting: nil)"].map {
+        "[.append(stream: 0, expecting: nil), .powerCut, .\($0)]"
+      }
+      #expect(simplest.contains(found?.source ?? ""), "\(found as Any)")
     }
   }
 
