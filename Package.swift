@@ -153,8 +153,14 @@ let package = Package(
       dependencies: ["StrataEvents", "StrataLog", "StrataBase"],
       swiftSettings: houseRules
     ),
-    // One import for tests: strict views, and what is simulated. Beside the stack: may import every module.
-    .target(name: "StrataTesting", dependencies: modules + ["StrataSimulation"], swiftSettings: houseRules),
+    // Properties, generators and shrinking. Knows no store, so that the tests of every module may use it, and so that a
+    // change of it compiles in seconds.
+    .target(name: "StrataCheck", swiftSettings: houseRules),
+    // One import for tests: strict views, contracts, what is simulated, and what is checked by random cases. Beside the
+    // stack: may import every module.
+    .target(
+      name: "StrataTesting", dependencies: modules + ["StrataSimulation", "StrataCheck"],
+      swiftSettings: houseRules),
     // The grammar of points and times, apart so that it can be fuzzed.
     .target(
       name: "LogreplayPoints",
@@ -310,6 +316,10 @@ let package = Package(
       name: "StrataFetchTests",
       dependencies: modules + ["StrataTesting", "TestModels"],
       swiftSettings: houseRules
+    ),
+    // Of properties and shrinking: only public names compile.
+    .testTarget(
+      name: "StrataCheckTests", dependencies: ["StrataCheck"], packageAccess: false, swiftSettings: houseRules
     ),
     // Of what other packages test with: only public names compile.
     .testTarget(

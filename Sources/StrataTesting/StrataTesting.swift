@@ -1,3 +1,4 @@
-// One import for tests: the simulated disks and clocks, and the strict views of this module.
+// One import for tests: simulated disks and clocks, properties and generators, and the strict views of this module.
 
+@_exported public import StrataCheck
 @_exported public import StrataSimulation

@@ -55,7 +55,8 @@ import Testing
       "StrataJetStream", "StrataTables", "StrataPast", "StrataLists", "StrataFetch", "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
-      let higher = Set(floors[height...] + ["StrataSimulation", "StrataTesting", "ArgumentParser"])
+      let higher = Set(
+        floors[height...] + ["StrataCheck", "StrataSimulation", "StrataTesting", "ArgumentParser"])
       for path in Repository.swiftFiles("Sources/\(floor)") {
         let found = try imports(path)
         #expect(found.isDisjoint(with: higher), "\(path) imports \(found.intersection(higher))")
@@ -143,7 +144,7 @@ import Testing
       "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataPast",
       "StrataLists",
       "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataViews", "StrataSimulation",
-      "StrataTesting",
+      "StrataTesting", "StrataCheck",
     ]
     var found = 0
     for path in Repository.swiftFiles("Sources") {
