@@ -161,9 +161,9 @@ internal import Testing
         met.past += 1
       }
       // Without what is known of other states.
-      let anew = FetchController(request, from: run.store.documents("t"))
+      let other = FetchController(request, from: run.store.documents("t"))
       try Self.check(
-        Seen(snapshot: try await anew.performFetch(), expected: run.expected), "run \(number) anew")
+        Seen(snapshot: try await other.performFetch(), expected: run.expected), "run \(number) from all rows")
       try run.store.closeBlocking()
     }
     print("aggregates: \(met), sums: \(sums.count)")
