@@ -31,7 +31,7 @@ def apply(at, diff):
         need(change["op"] == "moveSection" or not section["items"], "the deleted section still has items", change)
         taken_sections[exact(change["section"])] = sections.pop(change["from"])
     for change in by("to", ops("insertSection", "moveSection")):
-        new = {"section": change["section"], "count": change.get("count"), "items": []}
+        new = {"section": change["section"], "count": change.get("count"), **aggregates(change), "items": []}
         moved = taken_sections.get(exact(change["section"]))
         put_in(sections, change["to"], new if change["op"] == "insertSection" else moved)
     for change in by("to", ops("insert", "move")):
@@ -43,10 +43,26 @@ def apply(at, diff):
         items[index] = set_in(items[index], change)
     for change in ops("updateSection"):
         section = the_section(sections, change["to"], change)
-        need(section["count"] != change["count"], "the section already has this count", change)
-        section["count"] = change["count"]
+        sections[change["to"]] = set_in_section(section, change)
     set_revisions(sections, diff.get("revisions", []))
     return {"schema": at["schema"], "table": at["table"], **diff["to"], "sections": sections}
+
+
+def aggregates(change):
+    return {name: change[name] for name in ("aggregates", "aggregatesLeftOut") if name in change}
+
+
+def set_in_section(section, change):
+    """The section with its new count and the new values of aggregates that changed."""
+    sides = change.get("aggregates", {})
+    need(section["count"] != change["count"] or sides, "the section already has this count", change)
+    values = section.get("aggregates", {})
+    for name, (old, _) in sides.items():
+        need(exact(values.get(name)) == exact(old), "another aggregate", change)
+    new = {name: sides[name][1] if name in sides else value for name, value in values.items()}
+    # What is left out is said in whole where an aggregate changed.
+    changed = {**aggregates(change), "aggregates": new} if sides else {**aggregates(section)}
+    return {"section": section["section"], "count": change["count"], **changed, "items": section["items"]}
 
 
 def set_revisions(sections, changes):

@@ -185,8 +185,9 @@ extension FetchController {
   func compiled(
     _ request: ListRequest<Item, Section>, _ rows: RowTable<Item>, of epoch: RequestEpoch
   ) throws -> CompiledList {
-    if let known = lastCompiled.withLock({ $0 }), known.epoch == epoch { return known.list }
-    let list = try request.compiled(decode: rows.decode)
+    let known = lastCompiled.withLock { $0 }
+    if let known, known.epoch == epoch { return known.list }
+    let list = try request.compiled(decode: rows.decode).sharingAggregates(with: known?.list)
     // The program's functions that only the last one holds are released after the lock.
     let last = lastCompiled.withLock { known in
       defer { known = (epoch, list) }

@@ -3,7 +3,7 @@
 public import StrataDocuments
 public import StrataTables
 
-/// What a function gave for some rows of a list, exactly, as if it were computed anew of all of them.
+/// What a function gave for some rows of a list, exactly, as if it were computed again from all of them.
 public struct AggregateValue: Hashable, Sendable {
   /// The result.
   ///

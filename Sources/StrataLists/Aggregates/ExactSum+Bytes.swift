@@ -3,8 +3,10 @@
 extension ExactSum {
   /// Whether nothing is in it, as in a new one.
   package var isNothing: Bool {
-    integers == 0 && fractionCount == 0 && notFiniteCount == 0 && notNumberCount == 0
-      && limbs.allSatisfy { $0 == 0 }
+    guard integers == 0, fractionCount == 0, notFiniteCount == 0, notNumberCount == 0 else { return false }
+    var sum = self
+    sum.carry()
+    return sum.limbs.allSatisfy { $0 == 0 }
   }
 
   /// Adds all that was added to another sum.

@@ -16,6 +16,14 @@ package struct CompiledList: Sendable {
   package let isSectioned: Bool
   /// Nil if the request has none.
   package var aggregates: AggregatePlan?
+
+  /// The same with the aggregates of another compiled list of the same rows, and what is known of them, if they are equal.
+  package func sharingAggregates(with other: CompiledList?) -> CompiledList {
+    guard let plan = other?.aggregates, plan.identity == aggregates?.identity else { return self }
+    var list = self
+    list.aggregates = plan
+    return list
+  }
 }
 
 extension ListRequest {

@@ -5,10 +5,8 @@ public import StrataTables
 
 /// A function of the values that the rows of a section have in one field: how many, their sum, the greatest.
 ///
-/// ```swift
-/// let request = ListRequest(Order.self).sectioned(by: \.status)
-///   .aggregated(.sum(of: \.amount), .maximum(of: \.created))
-/// ```
+/// A request takes it, `request.aggregated(.sum(of: \.amount))`, and each section has its result, which is exact after any
+/// change and at any moment: `section.aggregates[.sum(of: \.amount)]`. See <doc:Requests>.
 ///
 /// Null and missing values do not count. Values are compared as sort keys are: false < true < numbers < strings < bytes; a
 /// NaN, an array and an object are left out, and counted in the result. Of a value longer than 32,000 bytes its

@@ -5,12 +5,8 @@ internal import StrataTables
 
 /// The results of the aggregates of a request, for one section or for the whole list, at the moment of a snapshot.
 ///
-/// ```swift
-/// for section in snapshot.sections {
-///   let sum = section.aggregates[.sum(of: \.amount)]
-///   let newest = section.aggregates[.maximum(of: \.created)]?.read(as: Date.self)
-/// }
-/// ```
+/// `section.aggregates[.sum(of: \.amount)]?.value` is a sum, and `section.aggregates[.maximum(of: \.created)]?.read(as:
+/// Date.self)` the greatest value of a property, as its type.
 public struct ListAggregates<Item: Sendable>: Sendable {
   /// Nil for a list without aggregates.
   private let totals: ListTotals?

@@ -101,6 +101,11 @@ import Testing
     ["--section-by", "s", "--sort", "n:desc", "--limit-per-section", "2", "--where", "n > 1"],
   ]
 
+  static let aggregates = [
+    [], ["--aggregate", "sum:n", "--aggregate", "max:n", "--aggregate", "last:n"],
+    ["--aggregate", "avg:s", "--aggregate", "count:n"],
+  ]
+
   /// Appends that often write what was there before.
   static func fill(_ store: EventStore, _ random: inout SeededGenerator) async throws {
     for _ in 0..<40 {
@@ -151,9 +156,10 @@ import Testing
       try await store.close()
       let opened = try OpenedStore.open(folder.store)
       let times = TimeText(now: 0, zone: .utc)
-      let query = try ListQuery(
-        ListOptions.parse(["--table", "t"] + Self.lists.randomElement(using: &random)!), in: opened,
-        times: times)
+      let query = try AggregateOptions.parse(Self.aggregates.randomElement(using: &random)!).added(
+        to: ListQuery(
+          ListOptions.parse(["--table", "t"] + Self.lists.randomElement(using: &random)!), in: opened,
+          times: times))
       let replay = try ListReplay(opened, query, from: 0)
       let points = (0..<12).map { _ in UInt64.random(in: 0...head, using: &random) }.sorted()
       let states = try points.map { point in

@@ -1,4 +1,4 @@
-// The naive model of aggregates: what is counted, summed and compared anew of the values of some rows.
+// The naive model of aggregates: what is counted, summed and compared of the values of some rows.
 
 internal import StrataDocuments
 internal import StrataEvents
@@ -85,7 +85,7 @@ struct ModelAggregates: Equatable {
     }
   }
 
-  /// Of all rows, anew.
+  /// Of some rows, without what is known of others.
   init(_ rows: [(id: String, value: ModelValue)]) {
     results["count"] = Result(.int(Int64(rows.count)))
     let present = rows.filter { if case .none = $0.value.number { false } else { true } }

@@ -30,7 +30,7 @@ private struct SaleLedger: Projection {
   }
 }
 
-extension Sale: DomainEvent {}
+extension Sale: DomainEvent { static let eventType = "sale" }
 
 @Suite struct AggregateTests {
   private static let request = ListRequest(Sale.self).sectioned(by: \.shop).sorted(by: \.sold)
@@ -201,7 +201,8 @@ extension Sale: DomainEvent {}
         DocumentEvent.put, in: "sale/\(id)",
         [
           "id": .int(Int64(id)), "shop": .string("\(id % 200)"), "amount": .double(Double(id) / 7),
-          "pieces": .int(Int64(id % 10)), "sold": .double(Double(id)),
+          "pieces": .int(Int64(id % 10)),
+          "sold": .string(Timestamp(nanoseconds: Int64(id) * 1_000_000_000).description),
         ])
     }
     for begin in stride(from: 0, to: count, by: 5_000) {
@@ -210,14 +211,17 @@ extension Sale: DomainEvent {}
     let sales = store.collection("sale", of: Sale.self)
     let list = FetchController(Self.request, from: sales)
     var updates = list.updates.makeAsyncIterator()
-    _ = try await updates.next()
+    #expect(try await updates.next()?.after.numberOfItems == count)
     let decoded = list.statistics.rowsDecoded
     // The newest sale of its shop: the greatest value is another one afterwards.
     try await sales.delete(count - 1)
     let update = try #require(try await updates.next())
     #expect(update.changes.deletions.count == 1 && update.changes.sectionUpdates.map(\.section) == ["199"])
     let sold = update.after.aggregates(inSection: "199")[.maximum(of: \.sold)]?.read(as: Date.self)
-    #expect(sold == Date(timeIntervalSinceReferenceDate: Double(count - 1 - 200)))
+    #expect(sold == Date(timeIntervalSince1970: Double(count - 1 - 200)))
+    // Another window is another request, with the same aggregates.
+    try await list.setWindow(.first(10))
+    #expect(try await updates.next()?.after.aggregates[.count]?.value == .int(Int64(count - 1)))
     #expect(list.statistics.rowsDecoded - decoded < 20)
   }
 }
