@@ -108,7 +108,7 @@ struct Challenge: Sendable, CustomTestStringConvertible {
   // The second form is as short, and a step of one subtree to another place away from the first. Hypothesis has both.
   static let binaryHeap = Challenge(
     "binary heap", Heap.generator,
-    calls: 76, simplest: ".node(0, .empty, .node(0, .node(0, .empty, .empty), .node(1, .empty, .empty)))",
+    calls: 82, simplest: ".node(0, .empty, .node(0, .node(0, .empty, .empty), .node(1, .empty, .empty)))",
     ".node(0, .node(1, .empty, .empty), .node(0, .node(2, .empty, .empty), .empty))",
     ".node(0, .node(1, .empty, .empty), .node(0, .node(1, .empty, .empty), .node(0, .empty, .empty)))"
   ) { heap in
