@@ -84,7 +84,8 @@ extension Property {
 
   private func make(_ choices: [Choice], extended: Bool, _ budget: Budget) -> Made? {
     var choices = Choices(repeating: choices, extended: extended, limit: budget.choices)
-    guard let value = try? generator.draw(&choices) else { return nil }
+    // With a span around all, so that a part may replace the whole.
+    guard let value = try? choices.draw(generator) else { return nil }
     return Made(value: value, attempt: Shrinker.Attempt(choices: choices.record, spans: choices.spans))
   }
 
