@@ -32,7 +32,8 @@ extension Property {
     var (number, repeats) = (0, 0)
     while report.cases < budget.cases || (needsMoreCases(report) && report.cases < budget.cases * 100) {
       try Task.checkCancellation()
-      guard clock.now - start < budget.duration else { break }
+      // One case is run whatever the budget is.
+      guard number == 0 || clock.now - start < budget.duration else { break }
       guard report.discarded < 1_000 + 10 * report.cases else {
         throw CheckError.tooFewCases(report.cases, rejected: report.discarded)
       }
