@@ -112,6 +112,7 @@ private final class Counter {
       try await Task.sleep(for: .milliseconds(1))
     }
     #expect(report.cases > 0 && report.cases < 1_000)
+    #expect(try await check(Gen<Int>.int(), Budget(duration: .zero), seed: 1) { _ in }.cases == 1)
     let cut = try #require(
       try await counterexample(Gen<Int>.int().array(), Budget(shrinkCalls: 3)) { try ensure($0.count < 5) })
     #expect(cut.isCutShort && cut.shrinkCalls <= 3)
