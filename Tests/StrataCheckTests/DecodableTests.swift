@@ -26,6 +26,12 @@ private enum DeskEvent: Codable, Equatable, Sendable {
   case closed
 }
 
+/// A type that lists its values, and is no enum.
+private struct Level: CaseIterable, Codable, Hashable, Sendable {
+  static let allCases = [1, 3, 5].map { Level(number: $0) }
+  var number: Int
+}
+
 private struct Percentage: Codable, Equatable, Sendable {
   struct OutOfRange: Error {}
   var value: Int
@@ -65,6 +71,10 @@ private struct Percentage: Codable, Equatable, Sendable {
       !events.contains { if case .opened(_, let priority) = $0 { priority > 9 } else { false } }
     }
     #expect(simplest == #"[.opened(title: "", priority: 10)]"#)
+  }
+
+  @Test func `of a type that lists its values, those are drawn`() async throws {
+    #expect(Set(try await values(Gen<[Level]>.decodable()).joined()) == Set(Level.allCases))
   }
 
   @Test func `what a type refuses is not a case, and a generator for the type is`() async throws {

@@ -111,4 +111,23 @@ private func expectSimplest<Value>(
       Gen<Int>.frequency((9, .int(in: 0...Int.max)), (1, .int(in: Int.min...(-1)))))
     #expect((80...320).contains(shares.count { $0 < 0 }))
   }
+
+  @Test func `a tree shrinks to the branch that fails, wherever it is`() async throws {
+    let trees = Gen<Tree>.recursive(leaf: Gen<Int>.int().map { .leaf($0) }) { tree in
+      zip(tree, tree, tree).map { .node($0, $1, $2) }
+    }
+    try await expectSimplest(trees, ".leaf(1000)") { tree in tree.leaves.allSatisfy { $0 < 1_000 } }
+  }
+}
+
+private indirect enum Tree: Sendable {
+  case leaf(Int)
+  case node(Tree, Tree, Tree)
+
+  var leaves: [Int] {
+    switch self {
+    case .leaf(let number): [number]
+    case .node(let one, let two, let three): one.leaves + two.leaves + three.leaves
+    }
+  }
 }

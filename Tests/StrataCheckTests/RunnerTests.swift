@@ -62,7 +62,8 @@ private final class Counter {
 
   @Test func `shrinking keeps the failure that it began with`() async throws {
     struct Rare: Error {}
-    // Every number from 100 fails, and those from 500 in another way.
+    // Every number from 100 fails, and those from 500 in another way, which only shrinks to 500.
+    var sources: Set<String> = []
     for seed: UInt64 in 0..<20 {
       let found = try #require(
         try await counterexample(Gen<Int>.int(in: 0...1_000), seed: seed) { number in
@@ -70,7 +71,9 @@ private final class Counter {
           try ensure(number < 100)
         })
       #expect(found.source == (found.failure is Rare ? "500" : "100"), "\(found)")
+      sources.insert(found.source)
     }
+    #expect(sources == ["100", "500"])
   }
 
   @Test func `a property may wait`() async throws {
@@ -109,6 +112,7 @@ private final class Counter {
       try await Task.sleep(for: .milliseconds(1))
     }
     #expect(report.cases > 0 && report.cases < 1_000)
+    #expect(try await check(Gen<Int>.int(), Budget(duration: .zero), seed: 1) { _ in }.cases == 1)
     let cut = try #require(
       try await counterexample(Gen<Int>.int().array(), Budget(shrinkCalls: 3)) { try ensure($0.count < 5) })
     #expect(cut.isCutShort && cut.shrinkCalls <= 3)

@@ -141,19 +141,16 @@ private final class Sum: Sendable {
     #expect(found?.failure is NotLinearizable)
   }
 
-  @Test func `histories are explained exactly if some order of them is allowed`() throws {
-    // Beside all orders of all histories of four operations with some responses.
-    var random = SystemRandomNumberGenerator()
-    var explained = 0
-    for _ in 0..<2_000 {
-      let history = (0..<4).map { _ in
-        let start = Int.random(in: 0..<8, using: &random)
-        let command: SumModel.Command = Bool.random(using: &random) ? .add(1) : .read
-        return TimedCall(
-          command, Int.random(in: 0...2, using: &random), start: start,
-          end: start + Int.random(in: 1...6, using: &random))
+  @Test func `histories are explained exactly if some order of them is allowed`() async throws {
+    let call = zip(Gen<Bool>.bool, Gen<Int>.int(in: 0...2), Gen<Int>.int(in: 0...7), Gen<Int>.int(in: 1...6))
+      .map {
+        (isRead, response, start, length) in
+        TimedCall(isRead ? SumModel.Command.read : .add(1), response, start: start, end: start + length)
       }
-      let expected = permutations(Array(history.indices)).contains { order in
+    let orders = permutations([0, 1, 2, 3])
+    // Beside all orders of four calls.
+    try await Property("histories", call.array(count: 4...4)) { history in
+      let expected = orders.contains { order in
         var model = SumModel()
         return order.indices.allSatisfy { place in
           let call = history[order[place]]
@@ -161,10 +158,11 @@ private final class Sum: Sendable {
             && model.apply(call.command) == call.response
         }
       }
-      #expect(SumModel().explains(history) == expected, "\(history)")
-      explained += expected ? 1 : 0
+      try ensureEqual(SumModel().explains(history), expected)
     }
-    #expect(explained > 50 && explained < 1_950)
+    .cover("explained", atLeast: 3) { SumModel().explains($0) }
+    .cover("not explained", atLeast: 30) { !SumModel().explains($0) }
+    .check(Budget(cases: 2_000), seed: 1)
   }
 
   private func permutations(_ list: [Int]) -> [[Int]] {

@@ -32,7 +32,8 @@ extension Property {
     var (number, repeats) = (0, 0)
     while report.cases < budget.cases || (needsMoreCases(report) && report.cases < budget.cases * 100) {
       try Task.checkCancellation()
-      guard clock.now - start < budget.duration else { break }
+      // One case is run whatever the budget is.
+      guard number == 0 || clock.now - start < budget.duration else { break }
       guard report.discarded < 1_000 + 10 * report.cases else {
         throw CheckError.tooFewCases(report.cases, rejected: report.discarded)
       }
@@ -84,7 +85,8 @@ extension Property {
 
   private func make(_ choices: [Choice], extended: Bool, _ budget: Budget) -> Made? {
     var choices = Choices(repeating: choices, extended: extended, limit: budget.choices)
-    guard let value = try? generator.draw(&choices) else { return nil }
+    // With a span around all, so that a part may replace the whole.
+    guard let value = try? choices.draw(generator) else { return nil }
     return Made(value: value, attempt: Shrinker.Attempt(choices: choices.record, spans: choices.spans))
   }
 

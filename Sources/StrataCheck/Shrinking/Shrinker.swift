@@ -49,7 +49,6 @@ final class Shrinker {
       await replaceByDescendants()
       await simplifySpans()
       await joinLists()
-      if before != stepCount { await deleteSpans() }
       await lowerTogether()
       await lowerEach()
       await sortSiblings()

@@ -21,7 +21,7 @@ internal import StrataSimulation
 ///   - options: the consumer's options. Set the selection, so that it does not receive its own effects.
 ///   - events: the histories, of which only the appends count.
 ///   - handler: makes the handler, as a start of the program does.
-/// - Throws: ``StrataCheck/Counterexample``.
+/// - Throws: ``/StrataCheck/Counterexample``.
 @discardableResult
 public nonisolated(nonsending) func check(
   consumer options: ConsumerOptions, events: Gen<EventHistory>,

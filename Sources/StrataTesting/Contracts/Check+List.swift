@@ -21,7 +21,7 @@ internal import StrataViews
 ///   - request: the list.
 ///   - source: what it is of, in a store: `{ $0.table(TicketBoard.tickets, of: TicketBoard()) }`.
 ///   - events: the histories, of which only the appends count.
-/// - Throws: ``StrataCheck/Counterexample``.
+/// - Throws: ``/StrataCheck/Counterexample``.
 @discardableResult
 public nonisolated(nonsending) func check<Item, Section, Source: RowSource<Item>>(
   list request: ListRequest<Item, Section>, of source: @escaping @Sendable (EventStore) -> Source,

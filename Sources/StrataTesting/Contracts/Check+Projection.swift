@@ -30,8 +30,8 @@ public import StrataTables
 ///   - tables: the tables whose rows are read as their types.
 ///   - events: the histories, see ``StrataCheck/Gen/histories(of:events:in:older:)``.
 ///   - failuresAllowed: whether the projection may throw.
-///   - folder: where the counterexample is kept, see ``StrataCheck/Property/check(_:seed:failures:)``.
-/// - Throws: ``StrataCheck/Counterexample`` with the shortest history found. Its notes say where that is as a store, in a
+///   - folder: where the counterexample is kept, see ``/StrataCheck/Property/check(_:seed:failures:)``.
+/// - Throws: ``/StrataCheck/Counterexample`` with the shortest history found. Its notes say where that is as a store, in a
 ///   folder for `logreplay`.
 @discardableResult
 public nonisolated(nonsending) func check<Checked: Projection, each Row>(
@@ -48,7 +48,7 @@ public nonisolated(nonsending) func check<Checked: Projection, each Row>(
 }
 
 /// Holds a projection to the same laws in one history: a counterexample as a test of its own.
-/// - Throws: ``StrataCheck/Unfulfilled`` with the law that does not hold.
+/// - Throws: ``/StrataCheck/Unfulfilled`` with the law that does not hold.
 public nonisolated(nonsending) func check<Checked: Projection, each Row>(
   projection: @autoclosure @escaping @Sendable () -> Checked, tables: repeat TableKey<each Row>,
   history: EventHistory, failuresAllowed: Bool = false
@@ -62,7 +62,7 @@ public nonisolated(nonsending) func check<Checked: Projection, each Row>(
 /// Expects that every event of random histories is read as a value of a type: that no form is forgotten, and no upcast
 /// fails.
 /// - Parameter dropped: types of events that the upcasts drop on purpose.
-/// - Throws: ``StrataCheck/Counterexample``.
+/// - Throws: ``/StrataCheck/Counterexample``.
 @discardableResult
 public nonisolated(nonsending) func check<Event: DomainEvent>(
   upcasts type: Event.Type, events: Gen<EventHistory>, dropping dropped: Set<String> = [],
@@ -91,7 +91,7 @@ public nonisolated(nonsending) func check<Event: DomainEvent>(
 }
 
 /// Expects that values encode and decode to equal ones, and encode to the same bytes again.
-/// - Throws: ``StrataCheck/Counterexample``.
+/// - Throws: ``/StrataCheck/Counterexample``.
 @discardableResult
 public nonisolated(nonsending) func check<Value: Codable & Equatable>(
   codec values: Gen<Value>, _ budget: Budget = Budget(), seed: UInt64? = nil, failures folder: String? = nil,

@@ -99,7 +99,7 @@ extension Gen where Value == EventHistory {
   ///
   /// - Parameters:
   ///   - type: the events' type.
-  ///   - events: their generator; by default each case with its values, see ``Gen/decodable(_:)``.
+  ///   - events: their generator; by default each case with its values, see ``/StrataCheck/Gen/decodable(_:)``.
   ///   - streams: the streams that they are in. Few streams, so that events of one follow each other.
   ///   - older: what older versions of the program wrote.
   public static func histories<Event: DomainEvent>(
