@@ -112,7 +112,7 @@ extension Checkpoints {
   /// Removes what a saved state replaces: those of lower versions if this is the writer, and those that readers left.
   /// O(folders of states). Blocks.
   func removeOldStates(_ sequence: UInt64) {
-    if !log.isReadOnly { removeLowerVersions() }
+    if !log.isReadOnly { log.removeLowerVersions(of: name, in: log.layout.states) }
     let names = (try? files.fileSystem.contents(ofDirectory: log.layout.states)) ?? []
     for folder in names where name.isReaderFolder(folder) {
       let left = StateFiles(log, folder: folder)
@@ -121,7 +121,7 @@ extension Checkpoints {
         // One that is further than this one is of use to the next reader.
         if folder == name.readerFolder, let slot = left.slots().first, slot.sequence > sequence { return }
         try checkMayWrite()
-        try log.layout.removeState(folder, left.fileSystem)
+        try log.layout.removeDerived(in: left.folder, left.fileSystem)
       }
     }
   }
