@@ -17,6 +17,12 @@ struct StateHome: Sendable {
   /// Its lock is held.
   let lock: any File
 
+  /// The error for a folder that another process writes to. It may be free the next moment, so there is no pause after it
+  /// as there is after a failure.
+  static func taken(_ name: StateName) -> StoreError {
+    .invalid(what: "another process that only reads saves the states of \(name.name)")
+  }
+
   /// Takes a folder that nobody else writes to; nil if another process does.
   init?(_ files: StateFiles) throws(StoreError) {
     try files.createFolder()
@@ -67,7 +73,7 @@ extension Checkpoints {
     }
     if let home = home.withLock({ $0 }), (try? home.lock.isStillAtItsPath()) == true { return home.files }
     guard let new = try StateHome(StateFiles(log, folder: name.readerFolder)) else {
-      throw .invalid(what: "another process that only reads saves the states of \(name.name)")
+      throw StateHome.taken(name)
     }
     home.withLock { $0 = new }
     return new.files
