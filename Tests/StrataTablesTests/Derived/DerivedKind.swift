@@ -127,6 +127,7 @@ extension DerivedKind {
     #expect(try await difference(store) == nil, "\(what)")
     try store.put("later", ["n": 1])
     try write(store)
+    #expect(try await difference(store) == nil, "\(what), written")
     let last = store.head.sequence
     try store.closeBlocking()
     let next = try open(disk, .readOnly, options)
