@@ -29,6 +29,18 @@ import Testing
     }
   }
 
+  /// The tests of faults in a file, which begin with `fault 07: ` or, where a test is of several, with `fault 07, 12: `.
+  private static func tests(in text: String) -> [(number: Int, name: String)] {
+    text.split(separator: "\n").compactMap {
+      $0.firstMatch(of: /`fault ([0-9]{2,}(?:, [0-9]{2,})*): ([^`]+)`\(/)
+    }
+    .flatMap { match in
+      match.1.components(separatedBy: ", ").compactMap { number in
+        Int(number).map { ($0, String(match.2)) }
+      }
+    }
+  }
+
   @Test
   func `every fault has a row, without a gap, a test that is there and a mutant that is there`()
     throws
@@ -44,9 +56,10 @@ import Testing
         #expect(mutants.contains("\(mutant).patch"), "fault \(row.number): there is no mutant \(mutant)")
       }
       for test in row.tests {
-        let function = "`fault \(row.number < 10 ? "0" : "")\(row.number): \(test.name)`("
-        let text = (try? Repository.text(test.file)) ?? ""
-        #expect(text.contains(function), "fault \(row.number): \(test.file) has no \(function)")
+        let tests = Self.tests(in: (try? Repository.text(test.file)) ?? "")
+        #expect(
+          tests.contains { $0.number == row.number && $0.name == test.name },
+          "fault \(row.number): \(test.file) has no test \(test.name)")
       }
     }
   }
@@ -56,12 +69,8 @@ import Testing
       try Self.rows().flatMap { row in row.tests.map { "\(row.number): \($0.name) in \($0.file)" } })
     var found: Set<String> = []
     for file in Repository.swiftFiles("Tests") {
-      for line in try Repository.text(file).split(separator: "\n") {
-        guard let match = line.firstMatch(of: /`fault ([0-9]{2,}): ([^`]+)`\(/), let number = Int(match.1)
-        else {
-          continue
-        }
-        found.insert("\(number): \(match.2) in \(file)")
+      for test in Self.tests(in: try Repository.text(file)) {
+        found.insert("\(test.number): \(test.name) in \(file)")
       }
     }
     #expect(found.subtracting(listed) == [] && listed.subtracting(found) == [])

@@ -32,6 +32,8 @@ internal import Testing
       options.unsavedSize = memory
       options.fullDiskPause = .zero
       options.savedFoldingMin = .seconds(1_000)
+      // Of the two, one is enough to write files without a name.
+      options.savesStates = !keepsHistory
       if keepsHistory { options.history = .all }
       options.machine = StoreMachine(threads: .system)
       store = try EventStore.open(disk, path: "/store", .readWrite, options: options)

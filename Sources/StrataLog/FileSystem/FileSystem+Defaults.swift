@@ -35,7 +35,11 @@ extension FileSystem {
   ) throws(StoreError) {
     guard try kind(of: folder) == .directory else { return }
     for name in try contents(ofDirectory: folder) where isMeant(name) {
-      if try kind(of: "\(folder)/\(name)") != .directory { try remove("\(folder)/\(name)") }
+      let path = "\(folder)/\(name)"
+      guard try kind(of: path) != .directory else { continue }
+      do throws(StoreError) { try remove(path) } catch  where error.systemCode == SystemErrorCode.notFound {
+        // Another thread or process has removed it since the folder was listed.
+      }
     }
   }
 }

@@ -132,7 +132,13 @@ package struct PosixFileSystem: FileSystem {
     let code = strata_errno()
     guard code == 0 else { throw .refused("list", folder, code: code) }
     for name in names {
-      _ = try SystemCall.repeating("remove", "\(folder)/\(name)") { strata_directory_remove(directory, name) }
+      do throws(StoreError) {
+        _ = try SystemCall.repeating("remove", "\(folder)/\(name)") {
+          strata_directory_remove(directory, name)
+        }
+      } catch  where error.systemCode == SystemErrorCode.notFound {
+        // Another thread or process has removed it since the folder was listed.
+      }
     }
   }
 

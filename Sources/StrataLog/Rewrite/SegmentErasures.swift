@@ -29,10 +29,10 @@ package struct SegmentErasures: Sendable, Equatable {
 }
 
 extension StoreLayout {
-  /// Removes the files of all states and histories, as `Log.removeStates()` does, from a store of which the caller holds
+  /// Removes the files of all kinds, as `Log.removeStates()` does, from a store of which the caller holds
   /// the lock.
   func removeStates(_ fileSystem: any FileSystem) throws(StoreError) {
-    for parent in [states, histories] {
+    for parent in derivedKinds {
       guard try fileSystem.kind(of: parent) == .directory else { continue }
       guard try !fileSystem.isLink(parent) else { throw .linked(path: parent) }
       for name in try fileSystem.contents(ofDirectory: parent) {
@@ -41,18 +41,8 @@ extension StoreLayout {
     }
   }
 
-  /// Removes the files of the state in one folder below `states`, as `removeStates` does.
-  package func removeState(_ name: String, _ fileSystem: any FileSystem) throws(StoreError) {
-    try removeDerived(in: "\(states)/\(name)", fileSystem)
-  }
-
-  /// Removes the files of the history in one folder below `histories`, as `removeStates` does.
-  package func removeHistory(_ name: String, _ fileSystem: any FileSystem) throws(StoreError) {
-    try removeDerived(in: "\(histories)/\(name)", fileSystem)
-  }
-
-  /// Removes the files of a state or of a history.
-  func removeDerived(in folder: String, _ fileSystem: any FileSystem) throws(StoreError) {
+  /// Removes the derived files of one projection, as `removeStates` does.
+  package func removeDerived(in folder: String, _ fileSystem: any FileSystem) throws(StoreError) {
     guard try fileSystem.kind(of: folder) == .directory else { return }
     guard try !fileSystem.isLink(folder) else { throw .linked(path: folder) }
     try fileSystem.removeFiles(in: folder, where: StoreLayout.isDerivedFile)

@@ -49,6 +49,10 @@ package struct StoreLayout: Sendable {
   /// The folder of the histories of projections: one folder for each.
   package var histories: String { "\(root)/\(Self.historiesPath)" }
 
+  /// Every kind of data that projections derive from the log: a folder with one folder for each projection. Their files go
+  /// before an erasure is done, and when an append needs their room.
+  var derivedKinds: [String] { [states, histories] }
+
   package func segment(_ name: SegmentName) -> String { "\(log)/\(name.fileName)" }
 
   /// The folder that holds the store's folder.

@@ -127,7 +127,7 @@ package final class DerivedSpace: Sendable {
   /// - Parameter count: `removalCount` when the first file was opened.
   package func checkRoom(since count: Int) throws(StoreError) {
     let goesOn = state.withLock { !$0.isGivingWay && $0.removalCount == count }
-    if !goesOn { throw .full(path: layout.states) }
+    if !goesOn { throw .full(path: layout.derived) }
   }
 
   // MARK: Giving way
@@ -156,10 +156,10 @@ package final class DerivedSpace: Sendable {
 }
 
 extension StoreLayout {
-  /// Removes the files of all states and histories that can be removed. Returns their bytes.
+  /// Removes the files of all kinds that can be removed. Returns their bytes.
   fileprivate func giveUpStates(_ fileSystem: any FileSystem) -> UInt64 {
     var removed: UInt64 = 0
-    for parent in [states, histories] {
+    for parent in derivedKinds {
       guard let names = try? fileSystem.contents(ofDirectory: parent),
         (try? fileSystem.isLink(parent)) == false
       else { continue }

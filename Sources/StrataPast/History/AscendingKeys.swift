@@ -67,7 +67,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
     let last = UnsafeRawBufferPointer(rebasing: bytes.bytes[start...])
     guard let shared = cursor.varint(), shared <= UInt64(last.count), let rest = cursor.lengthPrefixed(),
       ends.isEmpty || Self.follows(last, shared: Int(shared), rest),
-      Int(shared) + rest.count <= Tree.keyLengthMax,
+      Int(shared) + rest.count <= RunKey.lengthMax,
       let end = UInt32(exactly: bytes.count + Int(shared) + rest.count)
     else { throw Self.damage }
     let target = bytes.reserve(Int(shared) + rest.count)
@@ -79,7 +79,7 @@ struct AscendingKeys: ~Copyable, @unchecked Sendable {
 
   /// Reads a key that follows another one, which it replaces.
   static func next(
-    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool, lengthMax: Int = Tree.keyLengthMax
+    _ cursor: inout ByteCursor, _ key: inout [UInt8], isFirst: Bool, lengthMax: Int = RunKey.lengthMax
   ) throws(PageDamage) {
     guard let shared = cursor.varint(), shared <= UInt64(key.count), let rest = cursor.lengthPrefixed(),
       isFirst ? shared == 0 : key.withUnsafeBytes({ follows($0, shared: Int(shared), rest) }),

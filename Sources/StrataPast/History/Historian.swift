@@ -137,6 +137,8 @@ final class Historian: KeptHistory {
     endTurn()
   }
 
+  func removeLowerVersions() { log.removeLowerVersions(of: name, in: log.layout.histories) }
+
   /// Lets the work begin again.
   func mayGoOn() { state.withLock { $0.mayGoOn() } }
 

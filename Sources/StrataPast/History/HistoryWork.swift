@@ -27,7 +27,8 @@ final class HistoryWork: @unchecked Sendable {
   private var spillFile: SpillFile?
   /// Whether the fold went on with a state of the projector since the last run was begun.
   private var hasGoneOn = false
-  /// How many rows there were when the fold last began again.
+  /// How many rows there are at the end of the runs; nil before the fold has begun. What is merged follows from this, and
+  /// not from how far the fold is, so that it does not depend on where slices end.
   private var rowCount: Int?
   /// The state that the fold goes on with, once it is there.
   private var published: PublishedState?
@@ -100,7 +101,7 @@ final class HistoryWork: @unchecked Sendable {
     if situation.isMerging { return situation }
     let options = historian.log.options
     situation.front = try known.front(keeping: options.history.bounds)
-    if let rows = recording?.rowCount ?? rowCount {
+    if let rows = rowCount {
       situation.plan = MergePlan(known.runs, known.manifest, rowCount: UInt64(rows), options)
     }
     let last = historian.log.mark.visible.sequence
@@ -172,7 +173,8 @@ final class HistoryWork: @unchecked Sendable {
       self.begin = nil
       historian.note { if made.checkpoints == nil { $0.fromRuns += 1 } else { $0.fromSaved += 1 } }
     }
-    recording = HistoryRecording(historian.log, historian.folding, known.runs, from: made)
+    let recording = HistoryRecording(historian.log, historian.folding, known.runs, from: made)
+    (self.recording, rowCount) = (recording, recording.rowCount)
     return recording
   }
 
@@ -239,10 +241,7 @@ final class HistoryWork: @unchecked Sendable {
   }
 
   /// Begins again with what the runs have, and with another file for what does not fit in memory.
-  private func foldAgain() {
-    rowCount = recording?.rowCount ?? rowCount
-    (recording, begin, spillFile) = (nil, nil, nil)
-  }
+  private func foldAgain() { (recording, begin, spillFile) = (nil, nil, nil) }
 
   /// Moves pages of the fold to a file.
   ///
@@ -276,6 +275,7 @@ final class HistoryWork: @unchecked Sendable {
     let entry = try write(recording, historian, known)
     try replace(known.manifest.runs.count..<known.manifest.runs.count, with: entry, historian)
     recording.beginRun()
+    rowCount = recording.rowCount
     // Pages that only the fold had before it went on with others are in use by nothing any longer.
     if hasGoneOn { (spillFile, hasGoneOn) = (nil, false) }
     guard let spillFile, let limit = historian.spillLimit,

@@ -42,7 +42,7 @@ struct KeyPage {
         let section = cursor.varint(), let id = cursor.varint()
       else { throw PageDamage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count
-      guard section <= UInt64(length), id <= UInt64(length), length <= Tree.keyLengthMax else {
+      guard section <= UInt64(length), id <= UInt64(length), length <= RunKey.lengthMax else {
         throw PageDamage("a key of a run is broken")
       }
       let order = Self.order(Int(truncatingIfNeeded: shared), ByteRun(rest), key, &matched)

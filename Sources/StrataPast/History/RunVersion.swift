@@ -53,6 +53,8 @@ extension RunVersion {
 /// The name of a row in a run: the number of its table, highest byte first, then the row's id.
 enum RunKey {
   static let tableLength = 4
+  /// The longest key of a run: no other key is longer than that of a row with the longest id.
+  static let lengthMax = tableLength + Tree.keyLengthMax
 
   static func make(_ table: UInt32, _ id: UnsafeRawBufferPointer) -> [UInt8] {
     var key: [UInt8] = []

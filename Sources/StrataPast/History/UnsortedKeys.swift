@@ -9,10 +9,24 @@ final class UnsortedKeys {
   private struct Entry {
     var offset: Int
     var sequence: UInt64
-    var length: UInt16
+    /// A key may be longer than 16 bits can say: that of a row has its table before the id. With the bit for the birth an
+    /// entry has 24 bytes.
+    private let lengthAndBirth: UInt32
     var sectionLength: UInt16
     var idLength: UInt16
-    var isBirth: Bool
+
+    var length: Int { Int(lengthAndBirth >> 1) }
+    var isBirth: Bool { lengthAndBirth & 1 == 1 }
+
+    init(
+      offset: Int, sequence: UInt64, length: Int, sectionLength: Int, idLength: Int, isBirth: Bool
+    ) {
+      assert(length <= RunKey.lengthMax && idLength <= Tree.keyLengthMax, "a key of a run is too long")
+      (self.offset, self.sequence) = (offset, sequence)
+      lengthAndBirth = UInt32(truncatingIfNeeded: length << 1) | (isBirth ? 1 : 0)
+      self.sectionLength = UInt16(truncatingIfNeeded: sectionLength)
+      self.idLength = UInt16(truncatingIfNeeded: idLength)
+    }
   }
 
   // One thread at a time uses them, so the checks of exclusive access are left out.
@@ -36,14 +50,13 @@ final class UnsortedKeys {
     if isSorted, let last = entries.last, self.key(last).order(key) > 0 { isSorted = false }
     entries.append(
       Entry(
-        offset: bytes.count, sequence: sequence, length: UInt16(truncatingIfNeeded: key.count),
-        sectionLength: UInt16(truncatingIfNeeded: sectionLength),
-        idLength: UInt16(truncatingIfNeeded: idLength), isBirth: isBirth))
+        offset: bytes.count, sequence: sequence, length: key.count, sectionLength: sectionLength,
+        idLength: idLength, isBirth: isBirth))
     bytes.append(key)
   }
 
   private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes.base + entry.offset, count: Int(entry.length))
+    UnsafeRawBufferPointer(start: bytes.base + entry.offset, count: entry.length)
   }
 
   /// The moments of a key are added in order, so keys that came in order are sorted.

@@ -101,14 +101,14 @@ final class PastMemory: StoreAttachment, Sendable {
   /// How often events began or ended to be erased: what a fold notes before it reads anything.
   var erasureCount: Int { state.withLock { $0.erasureCount } }
 
-  /// Whether states of a fold may be written: nothing that they may have was erased, and the disk was not full a short
-  /// time ago.
+  /// Whether states of a fold may be written: this process writes derived files, nothing that they may have was erased,
+  /// and the disk was not full a short time ago.
   ///
   /// - Parameter erasureCount: the one before the fold read anything.
   func mayWrite(since erasureCount: Int) -> Bool {
     guard self.erasureCount == erasureCount else { return false }
     guard let space = log.derivedSpace else { return log.options.pastFolder != nil }
-    return log.savesStates && space.allowsWriting
+    return (log.savesStates || log.options.history.isKept) && space.allowsWriting
   }
 
   /// A file for pages of states of one fold; nil where none may be written. It takes no more once an append has needed

@@ -7,7 +7,7 @@ internal import StrataTables
 ///
 /// | | in the background | at a close |
 /// |---|---|---|
-/// | the disk was full a short time ago, or a reader failed to save | no | no |
+/// | the disk was full a short time ago, or a reader could not write | no | no |
 /// | the state was removed from a full disk | yes | yes |
 /// | a kept view is in no state, or a page of the state could not be read | yes, after a failure only if folding takes long | yes |
 /// | folding again what is not on disk takes long | yes, in proportion to the log | yes |

@@ -27,8 +27,8 @@ public struct StoreMemory: Sendable, Equatable {
   /// in `heldByteCount` too.
   public var pastByteCount: Int
   /// The bound on them: `StoreOptions.pageCacheSize`. What is beyond it is in a file without a name, and is read again
-  /// through the cache; a store that is open for reading, and one without `savesStates`, keeps it in memory. Work that goes
-  /// on may take a sixteenth of the bound more, each.
+  /// through the cache; a store that is open for reading, and one that neither saves states nor keeps a history, keeps it
+  /// in memory. Work that goes on may take a sixteenth of the bound more, each.
   public var pastLimit: Int
   /// The number of versions that snapshots of lists hold.
   public var heldVersionCount: Int

@@ -50,7 +50,7 @@ extension Checkpoints {
     } catch {
       state.withLock { state in
         state.current = nil
-        (state.failure, state.lastFailure) = (error, .now())
+        (state.failure, state.lastFailure) = (error, error == StateHome.taken(name) ? nil : .now())
       }
       throw error
     }

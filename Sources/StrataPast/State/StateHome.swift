@@ -17,6 +17,12 @@ struct StateHome: Sendable {
   /// Its lock is held.
   let lock: any File
 
+  /// The error for a folder that another process writes to. It may be free the next moment, so there is no pause after it
+  /// as there is after a failure.
+  static func taken(_ name: StateName) -> StoreError {
+    .invalid(what: "another process that only reads saves the states of \(name.name)")
+  }
+
   /// Takes a folder that nobody else writes to; nil if another process does.
   init?(_ files: StateFiles) throws(StoreError) {
     try files.createFolder()
@@ -67,7 +73,7 @@ extension Checkpoints {
     }
     if let home = home.withLock({ $0 }), (try? home.lock.isStillAtItsPath()) == true { return home.files }
     guard let new = try StateHome(StateFiles(log, folder: name.readerFolder)) else {
-      throw .invalid(what: "another process that only reads saves the states of \(name.name)")
+      throw StateHome.taken(name)
     }
     home.withLock { $0 = new }
     return new.files
@@ -112,7 +118,7 @@ extension Checkpoints {
   /// Removes what a saved state replaces: those of lower versions if this is the writer, and those that readers left.
   /// O(folders of states). Blocks.
   func removeOldStates(_ sequence: UInt64) {
-    if !log.isReadOnly { removeLowerVersions() }
+    if !log.isReadOnly { log.removeLowerVersions(of: name, in: log.layout.states) }
     let names = (try? files.fileSystem.contents(ofDirectory: log.layout.states)) ?? []
     for folder in names where name.isReaderFolder(folder) {
       let left = StateFiles(log, folder: folder)
@@ -121,7 +127,7 @@ extension Checkpoints {
         // One that is further than this one is of use to the next reader.
         if folder == name.readerFolder, let slot = left.slots().first, slot.sequence > sequence { return }
         try checkMayWrite()
-        try log.layout.removeState(folder, left.fileSystem)
+        try log.layout.removeDerived(in: left.folder, left.fileSystem)
       }
     }
   }

@@ -139,65 +139,7 @@ internal import Testing
     try pair.close()
   }
 
-  @Test func `a reader changes nothing on the disk`() throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let pair = try Pair(&random)
-    try pair.append(30)
-    try pair.record()
-    let before = pair.disk.paths.map { ($0, pair.disk.contents($0)) }
-    let changes = Lock<[String]>([])
-    pair.disk.onOperation { call in
-      if call.operation.isChange, call.operation != .open, call.operation != .sync {
-        changes.withLock { $0.append("\(call.operation) of \(call.path)") }
-      }
-      return .proceed
-    }
-    #expect(try pair.difference() == nil)
-    pair.disk.onOperation(nil)
-    #expect(changes.withLock { $0 } == [])
-    let after = pair.disk.paths.map { ($0, pair.disk.contents($0)) }
-    #expect(before.elementsEqual(after, by: ==))
-    try pair.close()
-  }
-
   // MARK: During each other's calls
-
-  @Test func `fault 80: a reader whose writer replaces runs during any of its calls answers right`() throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(parts: 2)
-    var (calls, found) = (0, 0)
-    while runs.isShort {
-      let seed = random.next()
-      for number in 1...200 {
-        runs.add()
-        var random = SeededGenerator(seed: seed)
-        let pair = try Pair(&random, StateStore.documents)
-        try pair.append(12)
-        try pair.record()
-        let step = pair.disk.during(call: number) {
-          for _ in 0..<number % 3 + 1 {
-            try pair.append(4)
-            try pair.record()
-          }
-        }
-        let set = pair.history.runs()
-        pair.disk.onOperation(nil)
-        #expect(step.failure == nil, "seed \(seed), call \(number)")
-        // A missing file under a manifest that is still there is a fault, and nothing else is.
-        #expect(set != nil, "seed \(seed), call \(number)")
-        if let set {
-          found += 1
-          let difference = try HistoryStore.difference(set, pair.reader, pair.folding)
-          #expect(difference == nil, "seed \(seed), call \(number)")
-        }
-        #expect(try pair.difference() == nil, "seed \(seed), call \(number), afterwards")
-        try pair.close()
-        guard step.isDue else { break }
-        calls += 1
-      }
-    }
-    #expect(calls > runs.count / 2 && found > calls / 2, "\(calls), \(found)")
-  }
 
   @Test func `fault 81: a reader uses no run from before an erasure that is done`() throws {
     var erased = 0
@@ -301,56 +243,6 @@ internal import Testing
       try pair.close()
     }
     #expect(missing > 0 && damaged > 0 && missing + damaged > runs.count / 2, "\(missing), \(damaged)")
-  }
-
-  @Test func `fault 96: where any file of a history is missing, nothing of it is used, and it is made again`()
-    throws
-  {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed())
-    let runs = StateRuns(parts: 3)
-    let folding = StateStore.documents
-    while runs.isShort {
-      var options = HistoryStore.options(&random)
-      options.savesStates = false
-      // Many runs, of which each but the first needs those before it.
-      options.runLimits.changeCountMax = 4
-      options.runLimits.laggingCount = 1
-      options.runLimits.mergedCount = 100
-      options.runLimits.baseChangeCountMin = .max
-      let origin = SimulatedDisk()
-      let writer = try StateStore.open(origin, options: options)
-      var events = StateEvents(seed: random.next())
-      events.rowCount = 5
-      for _ in 0..<20 { try events.append(to: writer) }
-      try writer.projector(folding).historian!.recordBlocking(writesRest: true)
-      let expected = try HistoryStore.replayed(writer, folding).map { try StateAnswers($0, of: writer) }
-      try writer.closeBlocking()
-      #expect(origin.historyPaths.count > 3)
-      for path in origin.historyPaths {
-        runs.add()
-        let disk = origin.clone()
-        disk.delete(path)
-        for access in [EventStore.Access.readOnly, .readWrite] {
-          let what = "run \(runs.count), \(access), without \(path)"
-          let store = try StateStore.open(disk, access, options: options)
-          let history = try #require(store.kept(folding).history)
-          #expect(history.runs() == nil, "\(what)")
-          let sequences = (0..<3).map { _ in UInt64.random(in: 0...store.head.sequence, using: &random) }
-          let states = try store.statesBlocking(at: sequences.map { .sequence($0) }, folding)
-          for (sequence, state) in zip(sequences, states) {
-            let difference = try StateAnswers(state, of: store).difference(from: expected[Int(sequence)])
-            #expect(difference == nil, "\(what), at \(sequence)")
-          }
-          if let historian = store.projector(folding).historian {
-            try historian.recordBlocking(writesRest: true)
-            let made = try #require(historian.runs(), "\(what)")
-            #expect(made.end == store.head.sequence, "\(what)")
-            #expect(try HistoryStore.difference(made, store, folding) == nil, "\(what)")
-          }
-          try store.closeBlocking()
-        }
-      }
-    }
   }
 
   @Test func `fault 80: a reader takes no run that was made again for the damaged one of the same number`()

@@ -188,6 +188,57 @@ internal import Testing
     return try RunSet([reader], store.log.erasures(), head: 1)
   }
 
+  /// A delta with rows of these ids, and keys that are sorted in memory or in parts.
+  private static func run(_ store: EventStore, ids: [[UInt8]], byteCountMax: Int) throws -> RunReader {
+    let files = HistoryFiles(store.log, folder: "long-1")
+    try files.createFolder()
+    let (number, file) = try files.beginRun(from: 1)
+    let output = RunOutput(files, number, file) {}
+    var pending = PendingRun(begin: 0, time: nil, appends: 0, failures: 0)
+    pending.note(RunTable(number: 0, first: 1, name: "a"))
+    for id in ids {
+      let version = RunVersion(kind: .document, sequence: 1, created: 1, time: 0)
+      id.withUnsafeBytes { id in [0xF6].withUnsafeBytes { pending.add(version, table: 0, id: id, $0) } }
+    }
+    pending.end(RunEvent(sequence: 1, time: 0, endsAppend: true, hasFailed: false), failure: nil)
+    let making = KeyMaking(
+      .rows, begin: 0, isBase: false, after: [], parts: output.scratch(), byteCountMax: byteCountMax)
+    let written = try pending.write(to: output, RunLimits(), [making]) {
+      $1(nil, .init(start: nil, count: 0))
+    }
+    return try RunReader(files, number, root: written.place, RunCache(PageCache(limit: 1 << 20)))
+  }
+
+  @Test(arguments: [1, .max])
+  func `rows with the longest ids are found by their keys, and a longer key is damage`(byteCountMax: Int)
+    throws
+  {
+    let store = try StateStore.open(SimulatedDisk())
+    let longest = Tree.keyLengthMax
+    let ids = [longest - 4, longest - 3, longest - 1, longest].map { [UInt8](repeating: 7, count: $0) }
+    let run = try Self.run(store, ids: ids.reversed(), byteCountMax: byteCountMax)
+    let keys = try #require(try run.keySet(.rows, of: .rows))
+    var (cursor, found): (KeyRecordCursor, [[UInt8]]) = (KeyRecordCursor(keys), [])
+    while try cursor.next() { found.append(cursor.record().key) }
+    #expect(found == ids.map { id in id.withUnsafeBytes { RunKey.make(0, $0) } })
+    #expect(found.last?.count == RunKey.lengthMax)
+    var counter = KeyCounter(keys, at: 1, nil)
+    for (index, key) in found.enumerated() {
+      let counted = try key.withUnsafeBytes { try counter.find($0) }
+      #expect(counted.count == Int64(index) && counted.isAlive == true)
+    }
+    let set = try RunSet([run], store.log.erasures(), head: 1)
+    #expect(try set.tables(at: 1, recordsTouches: false)["a"].count == ids.count)
+    // What ends one byte later.
+    for (length, isRight) in [(RunKey.lengthMax, true), (RunKey.lengthMax + 1, false)] {
+      var buffer = RawBuffer(capacity: 64)
+      buffer.append([UInt8](repeating: 7, count: length), after: [])
+      var (key, cursor): ([UInt8], ByteCursor) = ([], ByteCursor(buffer.base, count: buffer.count))
+      let isRead = (try? AscendingKeys.next(&cursor, &key, isFirst: true)) != nil
+      #expect(isRead == isRight && (key.count == length) == isRight)
+    }
+  }
+
   private static func key(_ row: Int) -> [UInt8] {
     RunKey.make(0, UnsafeRawBufferPointer(start: nil, count: 0)) + Array("row \(10 + row)".utf8)
   }

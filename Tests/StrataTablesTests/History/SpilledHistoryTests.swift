@@ -185,6 +185,34 @@ internal import Testing
     #expect(met.spillFiles > runs.count / 3 && met.fromRuns > runs.count / 3)
   }
 
+  @Test func `a history has the same bytes wherever the steps of its work end`() throws {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let runs = StateRuns(parts: 2)
+    var merged = 0
+    while runs.next() {
+      let disk = SimulatedDisk()
+      let folding = StateStore.foldings.randomElement(using: &random)!
+      var options = Self.options(&random)
+      // A base is due by the number of rows, which each event may change.
+      options.runLimits.baseChangeCountMin = 1
+      options.runLimits.stepTime = .seconds(3_600)
+      var events = StateEvents(seed: random.next())
+      events.rowCount = [3, 12].randomElement(using: &random)!
+      try StateStore.open(disk, options: options).closeBlocking()
+      let other = disk.clone()
+      let counts = [Int.random(in: 20...50, using: &random)]
+      _ = try Self.keep(disk, folding, options, events, counts: counts)
+      // Each step ends after one event.
+      options.runLimits.stepTime = .zero
+      _ = try Self.keep(other, folding, options, events, counts: counts)
+      let (one, two) = (Self.files(disk), Self.files(other))
+      merged += one.count < counts[0] ? 1 : 0
+      let differing = Set(one.keys).union(two.keys).filter { one[$0] != two[$0] }.sorted()
+      #expect(differing.isEmpty, "run \(runs.count)")
+    }
+    #expect(merged > runs.count / 2)
+  }
+
   private static func put(_ ids: [Int], _ text: Character, in store: EventStore) throws {
     try store.appendAny(
       ids.map { id in

@@ -29,10 +29,18 @@ final class DuringCall: Sendable {
 extension SimulatedDisk {
   /// Does something once, before one of the calls that the current thread makes, counted from the next one as 1. Calls of
   /// other threads are not counted: what is done may have to wait for those. A hook that is set is lost.
-  func during(call number: Int, _ work: @escaping @Sendable () throws -> Void) -> DuringCall {
+  ///
+  /// - Parameters:
+  ///   - folder: of the files whose calls are counted.
+  ///   - later: called before every call, which may come after it was done.
+  func during(
+    call number: Int, in folder: String = "", _ work: @escaping @Sendable () throws -> Void,
+    later: @escaping @Sendable () -> Void = {}
+  ) -> DuringCall {
     let (call, thread) = (DuringCall(number), ObjectIdentifier(Thread.current))
-    onOperation { _ in
-      if ObjectIdentifier(Thread.current) == thread { call.count(work) }
+    onOperation { made in
+      later()
+      if ObjectIdentifier(Thread.current) == thread, made.path.hasPrefix(folder) { call.count(work) }
       return .proceed
     }
     return call

@@ -148,6 +148,33 @@ internal import Testing
     try writer.closeBlocking()
   }
 
+  @Test func `a reader takes over as soon as the one that saved has ended, and not after a pause`()
+    async throws
+  {
+    let disk = try Self.disk(seed: 5)
+    let readers = try (0..<2).map { _ in try Self.reader(disk) }
+    for (number, reader) in readers.enumerated() {
+      #expect(try await Self.difference(reader) == nil)
+      let set = try await reader.projector(Self.tally).state(reaching: reader.head.sequence)
+      let checkpoints = try #require(reader.projector(Self.tally).checkpoints)
+      let isWritten = (try? checkpoints.write(set, try reader.log.erasures())) != nil
+      #expect(isWritten == (number == 0))
+      // Others are in its way, and not the disk.
+      #expect(checkpoints.mayBeSaved && (checkpoints.failure != nil) == (number == 1))
+    }
+    let writer = try StateStore.open(disk)
+    for number in 0..<9 { try writer.put("\(number)", in: "counter", .string("later")) }
+    try readers[0].closeBlocking()
+    try readers[1].log.refresh()
+    #expect(try await Self.difference(readers[1]) == nil)
+    #expect(readers[1].head == writer.head)
+    try readers[1].closeBlocking()
+    let next = try Self.reader(disk)
+    #expect(Self.begin(next) == writer.head.sequence)
+    try next.closeBlocking()
+    try writer.closeBlocking()
+  }
+
   @Test func `a reader writes nothing where the writer saves the projection`() async throws {
     let disk = try Self.disk(seed: 3)
     let reader = try Self.reader(disk)
