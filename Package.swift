@@ -32,6 +32,8 @@ let package = Package(
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
     .executable(name: "logreplay", targets: ["logreplay"]),
+    // What the inspector answers, for the server in Tools/inspect.
+    .library(name: "LogreplayInspect", targets: ["LogreplayInspect"]),
     // Every promise of speed beside the raw limit of the machine.
     .executable(name: "stratabench", targets: ["stratabench"]),
   ],
@@ -197,6 +199,19 @@ let package = Package(
       path: "Tools/logreplay/Tables",
       swiftSettings: houseRules
     ),
+    // What the inspector answers to its page, as values: the server is a package of its own, Tools/inspect, so that nobody
+    // else builds one.
+    .target(
+      name: "LogreplayInspect",
+      dependencies: [
+        "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints", "StrataEvents",
+        "StrataLog",
+        "StrataDocuments", "StrataBase",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/logreplay/Inspect",
+      swiftSettings: houseRules
+    ),
     // The tool: which commands it has, and how its command line is read.
     .executableTarget(
       name: "logreplay",
@@ -205,7 +220,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tools/logreplay",
-      exclude: ["Points", "Shell", "Events", "Tables"],
+      exclude: ["Points", "Shell", "Events", "Tables", "Inspect"],
       swiftSettings: houseRules
     ),
     // The measurements: one file for each workload.
@@ -322,7 +337,8 @@ let package = Package(
     .testTarget(
       name: "LogreplayTests",
       dependencies: modules + [
-        "logreplay", "LogreplayTables", "LogreplayEvents", "LogreplayShell", "LogreplayPoints",
+        "logreplay", "LogreplayInspect", "LogreplayTables", "LogreplayEvents", "LogreplayShell",
+        "LogreplayPoints",
         "StrataSimulation",
         "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -36,6 +36,7 @@ struct Logreplay: AsyncParsableCommand {
       KeepCommand.self,
       CheckpointCommand.self,
       ReplayCommand.self,
+      InspectCommand.self,
       VerifyCommand.self,
       DumpCommand.self,
       BackupCommand.self,

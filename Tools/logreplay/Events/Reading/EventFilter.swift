@@ -84,6 +84,16 @@ package struct EventFilter {
     return globs
   }
 
+  /// Whether an event of an append passes.
+  package func passes(_ event: RecordedEvent, of append: RecordedAppend) -> Bool {
+    passes(event) { body in
+      var bytes: [UInt8] = []
+      var json = EventJSON()
+      json.append(event, of: append, to: &bytes)
+      return bytes.withUnsafeBytes(body)
+    }
+  }
+
   /// Whether an event passes. `line` lends the event's JSON text, and is called only if the text is needed.
   func passes(_ event: RecordedEvent, line: ((UnsafeRawBufferPointer) -> Bool) -> Bool) -> Bool {
     if !streams.isEmpty, !streams.contains(where: { $0.matches(event.stream.text) }) { return false }

@@ -29,14 +29,19 @@ extension CommandFailure {
   /// The JSON for programs: `{"schema":1,"error":{"code":…,"what":…,"where":…,"next":…}}`, and in the
   /// error the numbers that it has.
   var json: String {
+    var line = JSONLine.document()
+    line.raw("error", members)
+    return String(decoding: line.finish(), as: UTF8.self)
+  }
+
+  /// The object with the error alone.
+  package var members: [UInt8] {
     var error = JSONLine()
     error.field("code", Int(code))
     error.field("what", what)
     error.field("where", place)
     error.field("next", next)
     for (name, value) in numbers { error.field(name, value) }
-    var line = JSONLine.document()
-    line.raw("error", error.finish())
-    return String(decoding: line.finish(), as: UTF8.self)
+    return error.finish()
   }
 }

@@ -1,4 +1,4 @@
-// Standard output, buffered in pieces of 64 KiB.
+// Standard output, buffered in pieces of 64 KiB; or an answer that is kept in memory.
 
 #if canImport(Darwin)
   internal import Darwin
@@ -20,11 +20,21 @@ package struct OutputWriter: ~Copyable {
 
   /// The bytes not yet written; append to them, then call `flushIfLarge`.
   package var bytes: [UInt8] = []
-  private let descriptor: Int32
+  /// Nil for a writer that only keeps the bytes.
+  private let descriptor: Int32?
+  /// The size in bytes at which the buffer is written, or the most that is kept.
+  private let limit: Int
 
   package init(descriptor: Int32 = STDOUT_FILENO) {
     self.descriptor = descriptor
+    limit = Self.pieceSize
     bytes.reserveCapacity(Self.pieceSize + (16 << 10))
+  }
+
+  /// A writer that keeps everything in `bytes`. Beyond the limit, `flushIfLarge` and `flush` throw.
+  package init(keepingAtMost limit: Int) {
+    descriptor = nil
+    self.limit = limit
   }
 
   /// Adds a line of text.
@@ -36,7 +46,7 @@ package struct OutputWriter: ~Copyable {
 
   @inline(__always)
   package mutating func flushIfLarge() throws {
-    if bytes.count >= Self.pieceSize { try flush() }
+    if bytes.count >= limit { try flush() }
   }
 
   /// Writes everything in the buffer.
@@ -45,6 +55,11 @@ package struct OutputWriter: ~Copyable {
   /// on a full disk.
   package mutating func flush() throws {
     guard !bytes.isEmpty else { return }
+    guard let descriptor else {
+      if bytes.count <= limit { return }
+      throw CommandFailure(
+        ExitStatus.usage, "the answer has more than \(limit) bytes", next: "ask for less at a time")
+    }
     defer { bytes.removeAll(keepingCapacity: true) }
     let code = bytes.withUnsafeBytes { buffer -> Int32 in
       var rest = buffer
@@ -71,6 +86,7 @@ package struct OutputWriter: ~Copyable {
 
   /// Throws `BrokenPipe` if the reader has closed the output, which a write would notice only later.
   package func checkReader() throws {
+    guard let descriptor else { return }
     var place = pollfd(fd: descriptor, events: 0, revents: 0)
     if poll(&place, 1, 0) == 1, place.revents & Int16(POLLERR) != 0 { throw BrokenPipe() }
   }

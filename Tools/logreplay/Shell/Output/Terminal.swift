@@ -26,7 +26,7 @@ package enum Terminal {
   }
 
   /// The value of an environment variable; nil if it is unset or empty.
-  static func variable(_ name: String) -> String? {
+  package static func variable(_ name: String) -> String? {
     guard let value = getenv(name) else { return nil }
     let text = String(cString: value)
     return text.isEmpty ? nil : text

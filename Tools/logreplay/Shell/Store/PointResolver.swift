@@ -34,7 +34,10 @@ package final class PointResolver {
   /// incomplete log.
   package private(set) var dependsOnEnd = false
 
-  package init(store: OpenedStore) { self.store = store }
+  /// Whether the results are also printed on standard error.
+  private let notes: Bool
+
+  package init(store: OpenedStore, notes: Bool = true) { (self.store, self.notes) = (store, notes) }
 
   private var log: Log { store.log }
 
@@ -44,9 +47,9 @@ package final class PointResolver {
   /// Resolves a point and prints the result on standard error, unless the point is already a sequence.
   package func resolve(_ named: PointRange.Named) throws -> ResolvedPoint {
     let found = try resolve(named.point, text: named.text)
-    if case .sequence = named.point {} else { Terminal.note(Self.echo(named.text, found)) }
+    if case .sequence = named.point {} else { note(Self.echo(named.text, found)) }
     if let inside = found.inside {
-      Terminal.note("seq \(found.sequence) is inside the append \(inside.lowerBound)…\(inside.upperBound)")
+      note("seq \(found.sequence) is inside the append \(inside.lowerBound)…\(inside.upperBound)")
     }
     return try noting(found)
   }
@@ -72,13 +75,15 @@ package final class PointResolver {
     let first = ends.0 ?? append.sequences.lowerBound
     let last = max(ends.1?.last ?? 0, point.sequence)
     point.inside = first...last
-    Terminal.note(
+    note(
       "seq \(point.sequence) is inside the commit \(hash), after the first \(counted(part.number, "append")) of it: "
         + (ends.1 == nil
           ? "the rest is not in the store; import the repository again"
           : "it is whole at seq \(last), id:\(hash)"))
     return point
   }
+
+  private func note(_ line: String) { if notes { Terminal.note(line) } }
 
   /// The visible end, used if no point is given.
   package func head() throws -> ResolvedPoint {

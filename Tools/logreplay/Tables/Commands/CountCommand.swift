@@ -76,6 +76,24 @@ package struct CountCommand: BlockingCommand, PointCommand {
   @OptionGroup var people: PeopleOptions
 
   func perform() throws {
+    let found = try report { () throws(CommandFailure) in try OpenedStore.open(target.store) }
+    if requestedFormat != .svg { Pager.start() }
+    var writer = OutputWriter()
+    try found.report.write(as: format, to: &writer)
+    try writer.flush()
+    try found.report.noteEnd(found.opened)
+    if found.dependsOnEnd { try found.opened.reportEnd() }
+    if found.report.reportProblems() { throw ExitCode(ExitStatus.skipped) }
+  }
+
+  /// What the command shows.
+  ///
+  /// - Parameters:
+  ///   - notes: whether the points are printed on standard error.
+  ///   - open: opens the store, once the options are known to be right.
+  func report(
+    notes: Bool = true, from open: () throws(CommandFailure) -> OpenedStore
+  ) throws -> (report: CountReport, opened: OpenedStore, dependsOnEnd: Bool) {
     let zone = try CountZone.zone(timeZone, utc: people.utc) ?? people.zone
     let step = try CountSteps.step(every)
     let times = TimeText(zone: zone)
@@ -90,9 +108,9 @@ package struct CountCommand: BlockingCommand, PointCommand {
         ExitStatus.usage, "there are no sections that $section could be", at: "--where",
         next: "compare the field itself")
     }
-    let opened = try OpenedStore.open(target.store)
+    let opened = try open()
     let table = try self.table ?? StoreTables(opened: opened).only()
-    let resolver = PointResolver(store: opened)
+    let resolver = PointResolver(store: opened, notes: notes)
     let begin = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
     var end = try points.to.map { try resolver.resolve($0) } ?? resolver.head()
     let (since, until) = (points.from?.point.asTime, points.to?.point.asTime)
@@ -119,13 +137,7 @@ package struct CountCommand: BlockingCommand, PointCommand {
       table: table, by: fields, sum: sum, step: step, filter: filter, zone: zone, zoneName: timeZone,
       axis: axis,
       from: begin, to: end, people: people.text(in: zone))
-    if requestedFormat != .svg { Pager.start() }
-    var writer = OutputWriter()
-    try report.write(as: format, to: &writer)
-    try writer.flush()
-    try report.noteEnd(opened)
-    if resolver.dependsOnEnd { try opened.reportEnd() }
-    if report.reportProblems() { throw ExitCode(ExitStatus.skipped) }
+    return (report, opened, resolver.dependsOnEnd)
   }
 
   private var format: CountFormat { requestedFormat ?? (Terminal.isOutput ? .table : .short) }

@@ -11,6 +11,8 @@ internal import StrataTables
 struct DiffJSON {
   let diff: ListComparison
   let fields: ShownFields
+  /// How many changes are written at most; of more, the first ones are.
+  var countMax = Int.max
 
   /// Writes the whole object without a line feed.
   func write(to writer: inout OutputWriter) throws {
@@ -21,7 +23,10 @@ struct DiffJSON {
     line.raw("changes", "[".utf8)
     line.move(to: &writer.bytes)
     var isFirst = true
+    var left = countMax
     try forEachChange { change in
+      guard left > 0 else { return }
+      left -= 1
       if !isFirst { writer.bytes.append(UInt8(ascii: ",")) }
       isFirst = false
       var line = JSONLine(movingFrom: &writer.bytes)

@@ -207,7 +207,7 @@ extension KeptList {
   }
 
   /// All kept lists: the tool's, and those that an application saved, if fields alone define them.
-  private static func all(in state: TableSet) -> [KeptList] {
+  static func all(in state: TableSet) -> [KeptList] {
     var lists: [KeptList] = []
     state[category].forEachRow { row in
       guard let document = try? DocumentValue(cbor: row.document),

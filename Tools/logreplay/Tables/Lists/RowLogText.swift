@@ -81,7 +81,7 @@ struct RowLogText {
   // MARK: For programs
 
   /// `{"schema":1,"table":…,"id":…,"versions":[…],"fields":{…}}`.
-  private func writeJSON(to writer: inout OutputWriter) throws {
+  func writeJSON(to writer: inout OutputWriter) throws {
     var line = JSONLine.document()
     line.field("table", row.table)
     line.field("id", row.id)

@@ -68,6 +68,9 @@ struct StoreTables {
     types.contains { type.elementsEqual($0) }
   }
 
+  /// The names of all tables, ascending. Throws if the log is damaged before the first of them.
+  func all() throws -> [String] { try found().names }
+
   /// The store's only table, which the command line need not name.
   func only() throws -> String {
     let (names, damage) = try found()
