@@ -6,9 +6,9 @@ internal import StrataEvents
 internal import StrataLog
 
 extension Inspector {
-  /// Server-sent events: `head` with the end of the log, at once and whenever it has moved, in at most twenty a second; a
-  /// comment when nothing happened for some seconds, so that both sides notice a connection that is gone; and `gone` when
-  /// the store cannot be followed any longer. Nil if too many pages follow it.
+  /// Server-sent events: `head` with the end of the log, at once, whenever it has moved, in at most twenty a second, and
+  /// again when nothing happened for some seconds, so that both sides notice a connection that is gone. Nil if too many
+  /// pages follow the store.
   public func feed() -> AsyncStream<[UInt8]>? {
     let isAccepted = feedCount.withLock { count in
       guard count < InspectLimits.feedCountMax else { return false }
@@ -19,22 +19,14 @@ extension Inspector {
     return AsyncStream { continuation in
       let task = Task { [self] in
         defer { continuation.finish() }
-        var told: UInt64?
         while !Task.isCancelled {
           let end = log.mark.sequence
-          if told != end {
-            told = end
-            continuation.yield(Array("event: head\ndata: ".utf8) + head + Array("\n\n".utf8))
-          } else {
-            continuation.yield(Array(": still here\n\n".utf8))
-          }
+          continuation.yield(Array("event: head\ndata: ".utf8) + head + Array("\n\n".utf8))
           do {
             try await wait(beyond: end)
             try await Task.sleep(for: .milliseconds(50))
-          } catch is CancellationError {
-            return
           } catch {
-            continuation.yield(Array("event: gone\ndata: {}\n\n".utf8))
+            // The page asks again, and is told why.
             return
           }
         }

@@ -14,10 +14,11 @@ export class Failure extends Error {
 export const connection = new EventTarget();
 let isConnected = null;
 
-function note(connected) {
+/** Sends `change` with what is wrong, or nothing if the program answers. */
+function note(connected, why = "the program does not answer; waiting for it") {
   if (isConnected === connected) return;
   isConnected = connected;
-  connection.dispatchEvent(new CustomEvent("change", { detail: connected }));
+  connection.dispatchEvent(new CustomEvent("change", { detail: connected ? "" : why }));
 }
 
 function query(parameters) {
@@ -40,6 +41,11 @@ export async function get(name, parameters = {}, signal = undefined) {
     if (error.name === "AbortError") throw error;
     note(false);
     throw new Failure({ what: "the program does not answer", next: "start it again; the page goes on by itself" });
+  }
+  if (response.status === 403) {
+    isConnected = null;
+    note(false, "the program was started again: open the address that it has printed");
+    throw new Failure({ what: text.trim(), next: "open the address that the program has printed" });
   }
   note(true);
   if (response.ok) return parse(text);
@@ -80,17 +86,38 @@ export async function getList(store, parameters, signal = undefined) {
   }
 }
 
+/** The program says something at least this often, in ms. */
+const silenceMax = 15_000;
+
 /** Follows the store: calls back with its head at once, and whenever that has moved. Goes on after an interruption. */
 export function follow(callback) {
-  const source = new EventSource("/api/feed");
-  source.addEventListener("open", () => note(true));
-  source.addEventListener("head", (event) => { note(true); callback(parse(event.data)); });
-  source.addEventListener("error", () => {
+  let source, watchdog, sequence;
+  const heard = () => {
+    note(true);
+    clearTimeout(watchdog);
+    watchdog = setTimeout(again, silenceMax);
+  };
+  const again = async () => {
+    source?.close();
     note(false);
-    // A browser tries again by itself, unless the answer was an error.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(callback), 2000);
-  });
-  return source;
+    clearTimeout(watchdog);
+    // What is wrong is in the answer: that the program was started again, for one.
+    const isThere = await get("store").then(() => true, () => false);
+    if (isThere) open(); else watchdog = setTimeout(again, 2000);
+  };
+  const open = () => {
+    source = new EventSource("/api/feed");
+    source.addEventListener("open", heard);
+    source.addEventListener("error", again);
+    source.addEventListener("head", (event) => {
+      heard();
+      const head = parse(event.data);
+      if (head.sequence !== sequence) callback(head);
+      sequence = head.sequence;
+    });
+    heard();
+  };
+  open();
 }
 
 /** Only the newest of several requests counts: one is under way, and one waits. */

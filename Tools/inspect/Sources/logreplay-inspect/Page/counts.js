@@ -4,7 +4,7 @@ import { Latest, get } from "./api.js";
 import { button, count, el, failureBox, field, moment, printable, svg, textOf } from "./dom.js";
 import { change, state } from "./state.js";
 
-const width = 1000, height = 320, seriesMax = 8;
+const height = 320, seriesMax = 8;
 
 export class CountsView {
   #app; #parts = {}; #requests = new Latest(); #loaded = "";
@@ -85,6 +85,7 @@ export class CountsView {
 
   #draw(answer) {
     const steps = answer.steps;
+    const width = Math.max(300, this.#parts.plot.clientWidth - 24);
     const key = (group) => group.group.map((value) => printable(textOf(value))).join(" · ") || "all";
     const number = (group) => answer.sum !== undefined ? Number(textOf(group.sum)) || 0 : group.count;
     const totals = new Map();
@@ -112,7 +113,7 @@ export class CountsView {
     });
     const cursor = svg("path", { class: "cursor", d: "" });
     const picture = svg("svg", {
-      viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Counts by ${answer.every}; the numbers are in the table below`,
+      viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": `Counts by ${answer.every}; the numbers are in the table below`,
     }, ...grid, ...lines, cursor);
     const nearest = (event) => {
       const box = picture.getBoundingClientRect();

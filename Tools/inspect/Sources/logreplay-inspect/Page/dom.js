@@ -4,7 +4,7 @@
 export function el(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   set(element, properties);
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
@@ -80,11 +80,15 @@ const counts = new Intl.NumberFormat();
 export function count(number) { return counts.format(number); }
 export function counted(number, noun) { return `${count(number)} ${noun}${number === 1 ? "" : "s"}`; }
 
-const clock = new Intl.DateTimeFormat(undefined, {
-  year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit",
-});
-/** A time of the log for people, in the local zone. */
-export function moment(time) { return time ? clock.format(new Date(time)) : "before the first event"; }
+const two = (number) => String(number).padStart(2, "0");
+
+/** A time of the log for people, in the local zone: to the second, in the order in which times sort. */
+export function moment(time) {
+  if (!time) return "before the first event";
+  const date = new Date(time);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `
+    + `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
 
 export function bytes(number) {
   const units = ["bytes", "KB", "MB", "GB", "TB"];

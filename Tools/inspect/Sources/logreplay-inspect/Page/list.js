@@ -165,7 +165,10 @@ export class ListView {
     if (chosen) this.#columns = chosen;
     else {
       const known = new Set(this.#columns);
-      for (const line of this.#window) for (const name of Object.keys(line.fields ?? {})) known.add(name);
+      const items = this.#window.filter((line) => line.fields);
+      for (const line of items) for (const name of Object.keys(line.fields)) known.add(name);
+      // A field that repeats the id says nothing.
+      for (const name of known) if (items.length > 0 && items.every((line) => line.fields[name] === line.id)) known.delete(name);
       this.#columns = [...known].slice(0, columnMax);
       this.#form.suggest([...known]);
     }

@@ -45,8 +45,8 @@ listen((changes) => {
 
 connection.addEventListener("change", (event) => {
   const line = document.getElementById("connection");
-  line.textContent = event.detail ? "connected" : "the program is gone; waiting for it";
-  line.classList.toggle("gone", !event.detail);
+  line.textContent = event.detail || "connected";
+  line.classList.toggle("gone", event.detail !== "");
 });
 
 // MARK: Theme
