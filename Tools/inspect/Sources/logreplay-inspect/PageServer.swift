@@ -30,7 +30,8 @@ struct PageServer {
       let second = application("::1", port, inspector) { _ in }
       try? await second.run()
     }
-    try await first.runService()
+    // Nothing has to be put in order at the end, so a signal ends the process at once.
+    try await first.run()
   }
 
   private func application(

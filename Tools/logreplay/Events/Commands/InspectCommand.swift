@@ -21,7 +21,7 @@ package struct InspectCommand: BlockingCommand {
       reads, works beside a process that writes, and ends with Control-C.
 
       The address has a token, without which nothing is answered. What the page shows is in the part of the address after \
-      the #: whoever has the store opens the same view by it, after an address of their own.
+      the #: a colleague who has the store opens the same view by it, after an address of their own.
       """)
 
   @OptionGroup var target: StoreArgument

@@ -220,6 +220,7 @@ export class Timeline {
       const begin = performance.now();
       const ending = await this.#search("next", () => this.#playing);
       if (!this.#playing) return;
+      if (ending === "end") await this.go({ at: "" });
       if (ending !== "found") break;
       const pause = 1000 / Number(this.#parts.speed.value) - (performance.now() - begin);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
@@ -243,8 +244,9 @@ export class Timeline {
   zoom(factor) {
     const [after, end] = [this.#histogram?.after ?? 0, this.#end];
     const { begin = 0, head } = this.#histogram ?? {};
+    if (factor === Infinity || end === after) return this.#setRange("", "");
     const length = Math.max(2, Math.round((end - after) * factor));
-    if (length === Infinity || length >= head.sequence - begin) return this.#setRange("", "");
+    if (length >= head.sequence - begin) return this.#setRange("", "");
     const middle = Math.min(Math.max(this.shown.sequence, after), end);
     const low = Math.min(Math.max(begin, Math.round(middle - length / 2)), head.sequence - length);
     this.#setRange(String(low), String(low + length));
