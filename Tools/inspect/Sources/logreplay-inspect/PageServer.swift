@@ -26,9 +26,9 @@ struct PageServer {
       } catch {
         return
       }
-      // Beside the first one: a name such as localhost may lead to either.
+      // Beside the first one, which begins once this returns: a name such as localhost may lead to either.
       let second = application("::1", port, inspector) { _ in }
-      try? await second.run()
+      Task { try? await second.run() }
     }
     // Nothing has to be put in order at the end, so a signal ends the process at once.
     try await first.run()

@@ -36,6 +36,8 @@ export class ListView {
       onscroll: () => this.#scrolled(), onkeydown: (event) => this.#key(event),
     }, el("div", { class: "heads", role: "rowgroup" }, parts.head), parts.rows);
     root.append(parts.bar, parts.scroll);
+    parts.outline.hidden = true;
+    this.#drawHead();
     this.#observer = new ResizeObserver(() => this.#scrolled());
     this.#observer.observe(parts.scroll);
     this.#load();
