@@ -12,7 +12,7 @@ import Synchronization
 struct PageServer {
   var port: Int
 
-  /// A connection that says nothing for this long is closed; one that follows the store hears something sooner.
+  /// A connection that says nothing for this long is closed; one that follows the store is sent something sooner.
   private static let idleTimeout: TimeAmount = .seconds(60)
   private static let connectionCountMax = 64
   private static let fieldCountMax = 64
