@@ -57,11 +57,17 @@ export class ListView {
 
   /** The log has grown. */
   grow() {
-    if (state.at !== "") return;
+    if (state.at !== "" || !this.#hasTable) return;
     this.#grows.run(() => this.#app.timeline.go({ at: "", animates: true }));
   }
 
+  get #hasTable() { return state.table !== "" || state.view !== ""; }
+
   async #load() {
+    if (!this.#hasTable) {
+      this.#parts.summary.replaceChildren(el("span", {}, "There is no table yet: the first row that is put makes one."));
+      return;
+    }
     this.#loaded = JSON.stringify([listParameters(), state.columns]);
     if (state.line !== "" && this.#list === null) this.#wantedLine = Number(state.line);
     this.#parts.rows.classList.add("stale");

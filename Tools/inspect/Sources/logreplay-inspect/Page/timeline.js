@@ -8,11 +8,12 @@ const width = 1000, height = 48;
 
 export class Timeline {
   shown = { sequence: 0, time: null };
-  #app; #columns = []; #histogram = null; #moves = new Latest(); #playing = false; #types = new Map();
+  #app; #root; #columns = []; #histogram = null; #moves = new Latest(); #playing = false; #types = new Map();
   #parts = {}; #range = ""; #dragged = null; #hoverTimer = 0; #growTimer = 0;
 
   constructor(app, root) {
     this.#app = app;
+    this.#root = root;
     const parts = this.#parts;
     parts.bars = svg("path", { class: "bars" });
     parts.zoomed = svg("rect", { class: "zoomed", y: 0, height, width: 0 });
@@ -145,6 +146,7 @@ export class Timeline {
    * move has taken its place. */
   async go({ at, step, animates = false }) {
     let answer;
+    this.#setBusy(1);
     await this.#moves.run(async () => {
       const parameters = { at: step ? String(this.shown.sequence) : at, step, whole: "1" };
       this.#parts.problem.textContent = "";
@@ -159,7 +161,15 @@ export class Timeline {
       }
       this.#shows(answer, !step && (at === "" || at === "head"));
     });
+    this.#setBusy(-1);
     return answer;
+  }
+
+  #busy = 0;
+
+  #setBusy(more) {
+    this.#busy += more;
+    this.#root.setAttribute("aria-busy", String(this.#busy > 0));
   }
 
   /** Notes what is shown, and writes it into the address. */
