@@ -136,7 +136,7 @@ function showStore() {
   heading.title = printable(path);
   document.title = `${name} – ${count(head.sequence)} events`;
   document.getElementById("damage").textContent = damage
-    ? `Damaged: events are shown up to seq ${count(head.sequence)}. See Store.` : "";
+    ? `Damaged: ${printable(damage.what)}. What is before that is shown; see Store.` : "";
   if (!state.table && !state.view && tables.length > 0) state.table = tables[0];
 }
 

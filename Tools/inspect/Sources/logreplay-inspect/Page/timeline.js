@@ -52,10 +52,10 @@ export class Timeline {
         parts.speed),
       parts.where,
       el("form", { class: "group", onsubmit: (event) => { event.preventDefault(); this.#jump(); } },
-        parts.jump, el("button", {}, "Jump"), parts.problem),
+        parts.jump, el("button", {}, "Jump")),
       el("span", { class: "group" },
         control("+", "Zoom in", () => this.zoom(0.5)), control("−", "Zoom out", () => this.zoom(2)),
-        control("all", "The whole log (0)", () => this.zoom(Infinity)))));
+        control("all", "The whole log (0)", () => this.zoom(Infinity))), parts.problem));
   }
 
   get isLive() { return state.at === ""; }
