@@ -161,6 +161,27 @@ struct InspectListTests {
     #expect(row["fields"]?["long"]?["value"] == .string(long))
   }
 
+  @Test func `changes that are too long for an answer are counted, and the first of them shown`() async throws
+  {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    let long = DocumentValue.string(String(repeating: "x", count: 100_000))
+    for part in 0..<4 {
+      try await store.append(
+        (0..<30).map {
+          NewEvent("$put", in: StreamName(category: "page", id: "\(part)-\($0)"), ["text": long])
+        })
+    }
+    try await store.close()
+    let client = try InspectClient(folder)
+    let list = try #require(try client.get("list", ["table": "page", "since": "0"])["list"])
+    #expect(list["changes"]?["inserted"] == 120 && list["changes"]?["diff"] == nil)
+    let diff = try client.get("diff", ["table": "page", "from": "0", "to": "head"])
+    let shown = try #require(diff["diff"]?["changes"]?.list.count)
+    #expect(
+      diff["changes"]?.number ?? 0 >= 120 && diff["shown"]?.number == shown && (20...80).contains(shown))
+  }
+
   @Test func `a list follows what another store appends, and the feed says so`() async throws {
     let folder = try await SampleFolder.list()
     let store = try await folder.open()
