@@ -7,8 +7,8 @@
 //
 // Of two servers that would do, Hummingbird 2.28 is used and not FlyingFox 0.27. On two processors a build of it alone takes
 // three minutes, once, and that of FlyingFox, which has no dependencies, twenty seconds. But a server that every program of
-// a machine can reach needs limits before it knows who asks: SwiftNIO, which Hummingbird stands on, refuses a head that is
-// too long or has too many fields, closes a connection that says nothing, and writes no faster than is read. FlyingFox
+// a machine can reach needs limits before it knows who asks: SwiftNIO, which Hummingbird is built on, refuses a head that is
+// too long or has too many fields, closes a connection that is silent, and writes no faster than is read. FlyingFox
 // collects a line of a head for as long as it goes on, and waits for its end for ever. Both are kept up; Hummingbird by
 // several people, with fixes of SwiftNIO for each report.
 import PackageDescription

@@ -125,18 +125,26 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, expression, seconds=20, what=None):
-        """Waits until an expression is true, and returns its value."""
+        """Waits until an expression is true."""
         end = time.monotonic() + seconds
         while True:
-            value = self.evaluate(expression)
-            if value:
-                return value
+            if self.evaluate(f"!!({expression})"):
+                return
             if time.monotonic() > end:
                 raise TimeoutError(f"{what or expression}: not within {seconds} s")
             time.sleep(0.02)
 
     def open(self, address):
+        """Loads an address, also one that differs from this in what is after the # alone."""
+        self.call("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank'")
         self.call("Page.navigate", url=address)
+        self.wait("location.href !== 'about:blank' && document.readyState !== 'loading'", what=address)
+
+    def reload(self):
+        self.evaluate("window.isBefore = true")
+        self.call("Page.reload")
+        self.wait("!window.isBefore", what="to load again")
 
     def size(self, width, height, scale=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,

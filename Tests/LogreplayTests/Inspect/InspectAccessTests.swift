@@ -11,11 +11,12 @@ struct InspectAccessTests {
   private static let page = ["/": InspectAsset(type: "text/html", bytes: Array("<p>".utf8))]
 
   private static func client() async throws -> InspectClient {
-    try InspectClient(try await SampleFolder.list().store, assets: page)
+    try InspectClient(try await SampleFolder.list(), assets: page)
   }
 
   private static let paths = [
-    "/", "/style.css", "/main.js", "/api/store", "/api/list", "/api/feed", "/api/", "/nothing", "//", "/?x", "*", "",
+    "/", "/style.css", "/main.js", "/api/store", "/api/list", "/api/feed", "/api/", "/nothing", "//", "/?x",
+    "*", "",
     "http://127.0.0.1/api/store", "/?token=", "/?token=0", "/api/store?token=",
   ]
 
@@ -23,7 +24,9 @@ struct InspectAccessTests {
     let client = try await Self.client()
     let token = try #require(client.cookie.split(separator: "=").last)
     for path in Self.paths {
-      for cookie in [nil, "", "x=1", "logreplay-inspect-4711=", client.cookie.dropLast() + "", client.cookie + "0"] {
+      for cookie in [
+        nil, "", "x=1", "logreplay-inspect-4711=", client.cookie.dropLast() + "", client.cookie + "0",
+      ] {
         let headers = [InspectClient.host] + (cookie.map { [("Cookie", $0)] } ?? [])
         for method in ["GET", "POST", "OPTIONS"] {
           let response = client.response(path, headers: headers, method: method)
@@ -32,7 +35,9 @@ struct InspectAccessTests {
       }
     }
     // The token opens the page, and nothing else.
-    for path in ["/api/store?token=\(token)", "/style.css?token=\(token)", "/?token=\(token)0", "/?Token=\(token)"] {
+    for path in [
+      "/api/store?token=\(token)", "/style.css?token=\(token)", "/?token=\(token)0", "/?Token=\(token)",
+    ] {
       #expect(client.response(path, headers: [InspectClient.host]).status == 403, "\(path)")
     }
     #expect(
@@ -42,7 +47,8 @@ struct InspectAccessTests {
     #expect(client.response("/nothing").status == 404)
   }
 
-  @Test func `the address sets a cookie that no script and no other site has, and leads to one without the token`()
+  @Test
+  func `the address sets a cookie that no script and no other site has, and leads to one without the token`()
     async throws
   {
     let client = try await Self.client()
@@ -56,7 +62,7 @@ struct InspectAccessTests {
         response.headers.first { $0.name == "Set-Cookie" }?.value
           == "\(client.cookie); Path=/; HttpOnly; SameSite=Strict")
     }
-    #expect(try InspectClient(try await SampleFolder.list().store).cookie != client.cookie)
+    #expect(try InspectClient(try await SampleFolder.list()).cookie != client.cookie)
   }
 
   @Test func `an address for once opens the page once`() async throws {
@@ -72,7 +78,8 @@ struct InspectAccessTests {
     ["Host": "evil.example:4711"], ["Host": "127.0.0.1:80"], ["Host": "127.0.0.1"], [:],
     ["Host": "127.0.0.1:4711.evil.example"],
     ["Host": "127.0.0.1:4711", "Origin": "http://evil.example"],
-    ["Host": "127.0.0.1:4711", "Origin": "http://localhost:4711"], ["Host": "127.0.0.1:4711", "Origin": "null"],
+    ["Host": "127.0.0.1:4711", "Origin": "http://localhost:4711"],
+    ["Host": "127.0.0.1:4711", "Origin": "null"],
     ["Host": "127.0.0.1:4711", "Sec-Fetch-Site": "cross-site"],
     ["Host": "127.0.0.1:4711", "Sec-Fetch-Site": "same-site"],
   ])
@@ -82,7 +89,8 @@ struct InspectAccessTests {
     let client = try await Self.client()
     let given = headers.map { (name: $0.key, value: $0.value) } + [("Cookie", client.cookie)]
     #expect(client.response("/api/store", headers: given).status == 403)
-    #expect(client.response(String(client.inspector.access.address.dropFirst(21)), headers: given).status == 403)
+    #expect(
+      client.response(String(client.inspector.access.address.dropFirst(21)), headers: given).status == 403)
   }
 
   @Test func `a header that is there twice is none`() async throws {
@@ -120,7 +128,8 @@ struct InspectAccessTests {
       let policy = try #require(values["Content-Security-Policy"])
       #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
       #expect(!policy.contains("unsafe") && !policy.contains("*"))
-      #expect(policy.contains("frame-ancestors 'none'") && policy.contains("require-trusted-types-for 'script'"))
+      #expect(
+        policy.contains("frame-ancestors 'none'") && policy.contains("require-trusted-types-for 'script'"))
       #expect(values["X-Content-Type-Options"] == "nosniff" && values["Cache-Control"] == "no-store")
       #expect(values["Referrer-Policy"] == "no-referrer" && values["X-Frame-Options"] == "DENY")
       #expect(values["Access-Control-Allow-Origin"] == nil)
@@ -142,9 +151,12 @@ struct InspectAccessTests {
   }
 
   @Test(arguments: [
-    ("list", "count", "501"), ("list", "count", "-1"), ("list", "offset", "x"), ("list", "offset", "99999999999"),
-    ("diff", "count", "2001"), ("events", "count", "201"), ("events", "count", "0"), ("events", "before", "-3"),
-    ("histogram", "columns", "401"), ("histogram", "columns", "0"), ("histogram", "after", "18446744073709551616"),
+    ("list", "count", "501"), ("list", "count", "-1"), ("list", "offset", "x"),
+    ("list", "offset", "99999999999"),
+    ("diff", "count", "2001"), ("events", "count", "201"), ("events", "count", "0"),
+    ("events", "before", "-3"),
+    ("histogram", "columns", "401"), ("histogram", "columns", "0"),
+    ("histogram", "after", "18446744073709551616"),
     ("list", "step", "sideways"), ("check", "depth", "abyss"),
   ])
   func `a number beyond its limit is a mistake that names it`(name: String, parameter: String, value: String)

@@ -13,16 +13,17 @@ struct InspectListTests {
   private static let options = ["--table", "incident", "--section-by", "status", "--sort", "n:desc"]
 
   @Test func `at every sequence, the windows together are the list that the command prints`() async throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed( "inspected lists"))
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("inspected lists"))
     let folder = try await SampleFolder.random(&random, appends: 25)
-    let client = try InspectClient(folder.store)
+    let client = try InspectClient(folder)
     let head = try client.get("store")["head"]!["sequence"]!.number
     // In no order, as a slider moves.
     for sequence in (0...head).shuffled(using: &random).prefix(20) {
       let isSectioned = Bool.random(using: &random)
       let words = isSectioned ? Self.options : ["--table", "incident", "--where", "n > 1"]
       let printed = try DocumentValue(
-        json: try await LogreplayProcess(["at", folder.store, "\(sequence)", "-o", "json"] + words).wait().output)
+        json: try await LogreplayProcess(["at", folder.store, "\(sequence)", "-o", "json"] + words).wait()
+          .output)
       let lines = printed.lines(sectioned: isSectioned)
       let step = Int.random(in: 1...9, using: &random)
       var shown: [String] = []
@@ -32,13 +33,15 @@ struct InspectListTests {
           ? try client.get(
             "list",
             [
-              "table": "incident", "section": "status", "sort": "n:desc", "at": "\(sequence)", "offset": "\(offset)",
+              "table": "incident", "section": "status", "sort": "n:desc", "at": "\(sequence)",
+              "offset": "\(offset)",
               "count": "\(step)",
             ])
           : try client.get(
             "list",
             [
-              "table": "incident", "where": "n > 1", "at": "\(sequence)", "offset": "\(offset)", "count": "\(step)",
+              "table": "incident", "where": "n > 1", "at": "\(sequence)", "offset": "\(offset)",
+              "count": "\(step)",
             ])
         let list = try #require(answer["list"])
         shown += list.windowLines
@@ -50,9 +53,9 @@ struct InspectListTests {
   }
 
   @Test func `the changes between two lists are those that diff prints`() async throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed( "inspected changes"))
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("inspected changes"))
     let folder = try await SampleFolder.random(&random, appends: 25)
-    let client = try InspectClient(folder.store)
+    let client = try InspectClient(folder)
     let head = try client.get("store")["head"]!["sequence"]!.number
     for _ in 0..<8 {
       let from = Int.random(in: 0...head, using: &random)
@@ -67,7 +70,10 @@ struct InspectListTests {
       #expect(diff == (try DocumentValue(json: printed)), "\(from) \(to)")
       let compared = try client.get(
         "diff",
-        ["table": "incident", "section": "status", "sort": "n:desc", "from": "\(from)", "to": "\(to)", "count": "3"])
+        [
+          "table": "incident", "section": "status", "sort": "n:desc", "from": "\(from)", "to": "\(to)",
+          "count": "3",
+        ])
       let all = diff["changes"]!.list
       #expect(compared["changes"]?.number == all.count)
       #expect(compared["diff"]?["changes"]?.list == Array(all.prefix(3)))
@@ -75,9 +81,9 @@ struct InspectListTests {
   }
 
   @Test func `steps lead from one append that changes the list to the next, and back`() async throws {
-    var random = SeededGenerator(seed: SeededGenerator.testSeed( "inspected steps"))
+    var random = SeededGenerator(seed: SeededGenerator.testSeed("inspected steps"))
     let folder = try await SampleFolder.random(&random, appends: 60)
-    let client = try InspectClient(folder.store)
+    let client = try InspectClient(folder)
     func list(_ at: Int, _ step: String) throws -> (Int, String, [String]) {
       let answer = try client.get(
         "list", ["table": "other", "section": "status", "at": "\(at)", "step": step, "count": "100"])
@@ -94,7 +100,9 @@ struct InspectListTests {
     #expect(ends.count == 61)
     // A row that is put again with the same fields has another revision, and is no change of the list.
     func content(_ lines: [String]) -> [String] {
-      lines.map { $0.split(separator: " ").enumerated().filter { $0.offset != 1 }.map(\.element).joined(separator: " ") }
+      lines.map {
+        $0.split(separator: " ").enumerated().filter { $0.offset != 1 }.map(\.element).joined(separator: " ")
+      }
     }
     let changing = (1..<ends.count).filter { content(ends[$0].lines) != content(ends[$0 - 1].lines) }
     #expect(changing.count > 3)
@@ -116,11 +124,13 @@ struct InspectListTests {
   }
 
   @Test func `a mistake in the list or the point says what is wrong, and where`() async throws {
-    let client = try InspectClient(try await SampleFolder.list().store)
+    let client = try InspectClient(try await SampleFolder.list())
     let (status, filter) = try client.failure("list", ["table": "incident", "where": "status == "])
-    #expect(status == 400 && filter["where"] == "--where" && filter["next"]!.string.contains("^"), "\(filter)")
+    #expect(
+      status == 400 && filter["where"] == "--where" && filter["next"]!.string.contains("^"), "\(filter)")
     for (parameters, code, part) in [
-      (["table": "incident", "sort": "n:sideways"], 400, "sideways"), (["table": "nothing", "at": "99"], 404, "99"),
+      (["table": "incident", "sort": "n:sideways"], 400, "sideways"),
+      (["table": "nothing", "at": "99"], 404, "99"),
       (["view": "nothing"], 404, "nothing"), (["table": "incident", "at": "the day before"], 400, "point"),
       (["table": "incident", "section": "$section"], 400, "$section"),
     ] as [(KeyValuePairs<String, String>, Int, String)] {
@@ -140,7 +150,7 @@ struct InspectListTests {
         ["html": .string(script), "long": .string(long), "list": .array([.string(long)]), "big": .uint(.max)])
     ])
     try await store.close()
-    let client = try InspectClient(folder.store)
+    let client = try InspectClient(folder)
     let (_, text) = try client.text("list", ["table": "page"])
     #expect(text.utf8.count < 4000)
     let line = try #require(DocumentValue(json: text)["list"]?["window"]?.list.first)
@@ -151,10 +161,31 @@ struct InspectListTests {
     #expect(row["fields"]?["long"]?["value"] == .string(long))
   }
 
+  @Test func `changes that are too long for an answer are counted, and the first of them shown`() async throws
+  {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    let long = DocumentValue.string(String(repeating: "x", count: 100_000))
+    for part in 0..<4 {
+      try await store.append(
+        (0..<30).map {
+          NewEvent("$put", in: StreamName(category: "page", id: "\(part)-\($0)"), ["text": long])
+        })
+    }
+    try await store.close()
+    let client = try InspectClient(folder)
+    let list = try #require(try client.get("list", ["table": "page", "since": "0"])["list"])
+    #expect(list["changes"]?["inserted"] == 120 && list["changes"]?["diff"] == nil)
+    let diff = try client.get("diff", ["table": "page", "from": "0", "to": "head"])
+    let shown = try #require(diff["diff"]?["changes"]?.list.count)
+    #expect(
+      diff["changes"]?.number ?? 0 >= 120 && diff["shown"]?.number == shown && (20...80).contains(shown))
+  }
+
   @Test func `a list follows what another store appends, and the feed says so`() async throws {
     let folder = try await SampleFolder.list()
     let store = try await folder.open()
-    let client = try InspectClient(folder.store)
+    let client = try InspectClient(folder)
     #expect(try client.get("list", ["table": "incident"])["list"]?["count"] == 3)
     var feed = try #require(client.inspector.feed()).makeAsyncIterator()
     _ = await feed.next()

@@ -15,9 +15,12 @@ struct InspectClient {
 
   let inspector: Inspector
   let cookie: String
+  /// Removed with the last client.
+  private let folder: SampleFolder
 
-  init(_ store: String, assets: [String: InspectAsset] = [:]) throws {
-    inspector = try Inspector(path: store, port: Self.port, assets: assets)
+  init(_ folder: SampleFolder, assets: [String: InspectAsset] = [:]) throws {
+    self.folder = folder
+    inspector = try Inspector(path: folder.store, port: Self.port, assets: assets)
     let target = try #require(inspector.access.address.split(separator: "\(Self.port)", maxSplits: 1).last)
     let answer = inspector.responseBlocking(to: InspectRequest(target: String(target), headers: [Self.host]))
     let set = answer.headers.first { $0.name == "Set-Cookie" }?.value

@@ -26,7 +26,7 @@ extension Inspector {
             try await wait(beyond: end)
             try await Task.sleep(for: .milliseconds(50))
           } catch {
-            // The page asks again, and is told why.
+            // The page asks again, and receives the reason.
             return
           }
         }

@@ -26,7 +26,7 @@ extension Inspector {
     line.field("uuid", log.storeID.description)
     line.field("begin", mark.logBegin - 1)
     line.raw("head", head)
-    try browser.addTables(to: &line)
+    browser.addTables(to: &line)
     line.field("history", browser.hasHistory)
     if let damage = browser.damage { line.raw("damage", damage.members) }
     if log.tornBytes > 0 { line.field("tornBytes", log.tornBytes) }

@@ -22,6 +22,8 @@ public final class Inspector: Sendable {
   let assets: [String: InspectAsset]
   /// The lists that were asked for last, the newest first.
   private let lists = Lock<[(words: [String], list: ListBrowser)]>([])
+  /// A page looks at one list at a time.
+  private static let pageCacheSize = 24 << 20
   private let threads = IOThreads(name: "inspect", threadCountMax: InspectLimits.threadCountMax)
   let checker = IOThreads(name: "inspect-check", threadCountMax: 1)
   private let workCount = Lock(0)
@@ -37,7 +39,8 @@ public final class Inspector: Sendable {
   /// - Throws: an error whose description says what is wrong, where, and what to do.
   public convenience init(path: String, port: Int, assets: [String: InspectAsset]) throws(InspectError) {
     let opened: OpenedStore
-    do throws(CommandFailure) { opened = try OpenedStore.open(path) } catch { throw InspectError(error) }
+    do throws(CommandFailure) { opened = try OpenedStore.open(path, pageCacheSize: Self.pageCacheSize) } catch
+    { throw InspectError(error) }
     self.init(opened, access: InspectAccess(port: port), assets: assets)
   }
 

@@ -34,6 +34,8 @@ struct InspectProgram: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // A page that is closed is an error of `write`.
+    signal(SIGPIPE, SIG_IGN)
     // Before a socket is opened: that there is a store.
     do { _ = try Inspector(path: store, port: port, assets: [:]) } catch let error as InspectError {
       fail(error.description, code: error.code)
@@ -54,8 +56,9 @@ struct InspectProgram: AsyncParsableCommand {
   }
 
   private func fail(_ text: String, code: Int32) -> Never {
-    fputs("\(text)\n", stderr)
-    exit(code)
+    let line = Array("\(text)\n".utf8)
+    _ = write(STDERR_FILENO, line, line.count)
+    Self.exit(withError: ExitCode(code))
   }
 }
 

@@ -12,7 +12,7 @@ import Synchronization
 struct PageServer {
   var port: Int
 
-  /// A connection that says nothing for this long is closed; one that follows the store hears something sooner.
+  /// A connection that says nothing for this long is closed; one that follows the store is sent something sooner.
   private static let idleTimeout: TimeAmount = .seconds(60)
   private static let connectionCountMax = 64
   private static let fieldCountMax = 64
@@ -26,11 +26,12 @@ struct PageServer {
       } catch {
         return
       }
-      // Beside the first one: a name such as localhost may lead to either.
+      // Beside the first one, which begins once this returns: a name such as localhost may lead to either.
       let second = application("::1", port, inspector) { _ in }
-      try? await second.run()
+      Task { try? await second.run() }
     }
-    try await first.runService()
+    // Nothing has to be put in order at the end, so a signal ends the process at once.
+    try await first.run()
   }
 
   private func application(

@@ -21,7 +21,7 @@ package struct InspectCommand: BlockingCommand {
       reads, works beside a process that writes, and ends with Control-C.
 
       The address has a token, without which nothing is answered. What the page shows is in the part of the address after \
-      the #: whoever has the store opens the same view by it, after an address of their own.
+      the #: a colleague who has the store opens the same view by it, after an address of their own.
       """)
 
   @OptionGroup var target: StoreArgument
@@ -72,15 +72,17 @@ struct InspectProgramPaths {
 
   var all: [String] {
     let folders = variable.split(separator: ":").filter { $0.hasPrefix("/") }
-    return ["\(Self.folder(of: own))/\(Self.program)", "\(package)/.build/release/\(Self.program)"]
+    // Nothing is started from the folder that somebody happens to be in.
+    return ["\(Self.folder(of: own))/\(Self.program)"]
+      + (clone.map { ["\($0)/Tools/inspect/.build/release/\(Self.program)"] } ?? [])
       + folders.map { "\($0)/\(Self.program)" }
   }
 
   /// The package that the program is built from: in the clone that this one was built in, if it was.
-  var package: String {
-    guard let build = own.firstRange(of: "/.build/") else { return "Tools/inspect" }
-    return "\(own[..<build.lowerBound])/Tools/inspect"
-  }
+  var package: String { (clone.map { "\($0)/" } ?? "") + "Tools/inspect" }
+
+  /// The clone that the running program was built in; nil if it is elsewhere.
+  private var clone: Substring? { own.firstRange(of: "/.build/").map { own[..<$0.lowerBound] } }
 
   private static func folder(of path: String) -> Substring {
     path.lastIndex(of: "/").map { path[..<$0] } ?? "."

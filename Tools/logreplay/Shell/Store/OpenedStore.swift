@@ -33,10 +33,19 @@ package struct OpenedStore: Sendable {
 
   /// Opens a store for reading, whether or not a writer is running. Blocks.
   ///
-  /// - Parameter scratch: the folder for what states of the past have that is too much for memory, in files without a
-  ///   name; nil if it stays in memory.
-  package static func open(_ path: String, scratch: String? = nil) throws(CommandFailure) -> OpenedStore {
+  /// - Parameters:
+  ///   - scratch: the folder for what states of the past have that is too much for memory, in files without a name; nil if
+  ///     it stays in memory.
+  ///   - pageCacheSize: the most bytes of saved pages that are kept; nil for what the options say. States of the past that
+  ///     are replayed take what they would otherwise.
+  package static func open(
+    _ path: String, scratch: String? = nil, pageCacheSize: Int? = nil
+  ) throws(CommandFailure) -> OpenedStore {
     var options = StoreOptions()
+    if let pageCacheSize {
+      options.unsavedSize = options.pageCacheSize
+      options.pageCacheSize = pageCacheSize
+    }
     options.pastFolder = scratch
     if scratch != nil { options.unsavedSize = unsavedSizeOfScratch }
     options.readsDamaged = true

@@ -52,7 +52,7 @@ extension ListBrowser {
         "window", try lines(of: state, starts, offset..<min(starts.last ?? 0, offset + request.count)))
       let problems = ProblemCounts(state.version)
       if problems.leftOut > 0 { line.field("leftOut", problems.leftOut) }
-      if lists.count == 2 { line.raw("changes", try changes(ListComparison(from: lists[0], to: state))) }
+      if lists.count == 2 { line.raw("changes", changes(ListComparison(from: lists[0], to: state))) }
       return line.finish()
     }
   }
@@ -147,11 +147,13 @@ extension ListBrowser {
   // MARK: Changes
 
   /// `{"from":A,"inserted":n,"deleted":n,"moved":n,"updated":n,"diff":{…}}`; `diff` as `logreplay diff -o json` prints it,
-  /// if it has no more than a thousand changes.
-  private func changes(_ comparison: ListComparison) throws -> [UInt8] {
+  /// if it has no more than a thousand changes and fits an answer.
+  private func changes(_ comparison: ListComparison) -> [UInt8] {
     var line = Self.counts(comparison)
-    if comparison.batch.count <= Self.changeCountMax {
-      line.raw("diff", try Self.json(comparison, query.fields, Self.changeCountMax))
+    if comparison.batch.count <= Self.changeCountMax,
+      let diff = try? Self.json(comparison, query.fields, Self.changeCountMax)
+    {
+      line.raw("diff", diff)
     }
     return line.finish()
   }
@@ -176,14 +178,21 @@ extension ListBrowser {
     return writer.bytes
   }
 
-  /// What `logreplay diff -o json` prints of two points, of many changes the first ones; and the numbers of all of them.
+  /// What `logreplay diff -o json` prints of two points, of many changes as many of the first as fit an answer; and the
+  /// numbers of all of them.
   package func changes(from: ResolvedPoint, to: ResolvedPoint, countMax: Int) throws -> [UInt8] {
     try withStates(at: [from, to]) { lists, _ in
       let comparison = ListComparison(from: lists[0], to: lists[1])
+      var shown = min(countMax, comparison.batch.count)
+      var diff = try? Self.json(comparison, query.fields, shown)
+      while diff == nil, shown > 0 {
+        shown /= 4
+        diff = try? Self.json(comparison, query.fields, shown)
+      }
       var line = Self.counts(comparison)
       line.field("changes", comparison.batch.count)
-      line.field("shown", min(countMax, comparison.batch.count))
-      line.raw("diff", try Self.json(comparison, query.fields, countMax))
+      line.field("shown", shown)
+      if let diff { line.raw("diff", diff) }
       return line.finish()
     }
   }

@@ -27,12 +27,13 @@ package struct StoreBrowser: Sendable {
 
   package init(_ opened: OpenedStore, times: TimeText) { (self.opened, self.times) = (opened, times) }
 
-  /// The names of the tables, and the kept lists: `"tables":[…],"lists":[{"name":…,"table":…}]`.
-  package func addTables(to line: inout JSONLine) throws {
+  /// The names of the tables, and the kept lists: `"tables":[…],"lists":[{"name":…,"table":…}]`. Of a damaged log, those
+  /// before the damage.
+  package func addTables(to line: inout JSONLine) {
     let saved = Fold.resuming(opened.log, .documents(only: nil)).state
     var names = saved.tables.map(\.name)
     if opened.log.mark.sequence - min(saved.sequence, opened.log.mark.sequence) <= Self.searchedMax {
-      names = try StoreTables(opened: opened).all()
+      names = (try? StoreTables(opened: opened).all()) ?? names
     } else {
       for found in (try? opened.log.index.names(.category, limit: Self.categoryCountMax)) ?? []
       where !names.contains(found.text) { names.append(found.text) }

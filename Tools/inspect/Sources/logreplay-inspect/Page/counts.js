@@ -7,7 +7,7 @@ import { change, state } from "./state.js";
 const height = 320, seriesMax = 8;
 
 export class CountsView {
-  #app; #parts = {}; #requests = new Latest(); #loaded = "";
+  #app; #parts = {}; #requests = new Latest(); #loaded = ""; #answer = null; #width = 0;
 
   constructor(app, root) {
     this.#app = app;
@@ -34,8 +34,16 @@ export class CountsView {
       el("label", { class: "field wide" }, el("span", {}, "Filter"), parts.where),
       el("button", { class: "unseen" }, "Count")),
       parts.problem, parts.plot, parts.table2);
+    this.#observer.observe(parts.plot);
     this.update();
   }
+
+  /** Draws again in another width, so that text keeps its size. */
+  #observer = new ResizeObserver(() => {
+    if (this.#answer && this.#parts.plot.clientWidth !== this.#width) this.#draw(this.#answer);
+  });
+
+  leave() { this.#observer.disconnect(); }
 
   #apply() {
     const parts = this.#parts;
@@ -84,6 +92,8 @@ export class CountsView {
   }
 
   #draw(answer) {
+    this.#answer = answer;
+    this.#width = this.#parts.plot.clientWidth;
     const steps = answer.steps;
     const width = Math.max(300, this.#parts.plot.clientWidth - 24);
     const key = (group) => group.group.map((value) => printable(textOf(value))).join(" · ") || "all";

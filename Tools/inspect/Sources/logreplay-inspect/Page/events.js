@@ -9,7 +9,7 @@ const names = ["stream", "category", "type", "grep", "filter"];
 const lineMax = 2000;
 
 export class EventsView {
-  #app; #parts = {}; #requests = new Latest(); #next = undefined; #begin = ""; #newest = 0;
+  #app; #parts = {}; #requests = new Latest(); #next = undefined; #generation = 0; #begin = ""; #newest = 0;
 
   constructor(app, root) {
     this.#app = app;
@@ -52,6 +52,7 @@ export class EventsView {
   }
 
   #load() {
+    this.#generation += 1;
     this.#next = state.at === "" ? undefined : Number(state.at) + 1;
     this.#newest = this.#app.head.sequence;
     this.#parts.fresh.hidden = true;
@@ -68,14 +69,18 @@ export class EventsView {
   }
 
   #more() {
+    const [generation, before] = [this.#generation, this.#next];
     this.#requests.run(async () => {
       const parts = this.#parts;
       let answer;
+      // What is no longer asked for, or has come already, is not asked for again.
+      if (generation !== this.#generation || before !== this.#next) return;
       try {
         answer = await get("events", {
           ...Object.fromEntries(names.slice(0, 4).map((name) => [name, state[name]])), where: state.filter,
-          before: this.#next, count: 100,
+          before, count: 100,
         });
+        if (generation !== this.#generation) return;
       } catch (error) {
         parts.problem.replaceChildren(failureBox(error));
         parts.note.textContent = "";

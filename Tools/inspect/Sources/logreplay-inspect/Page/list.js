@@ -36,6 +36,8 @@ export class ListView {
       onscroll: () => this.#scrolled(), onkeydown: (event) => this.#key(event),
     }, el("div", { class: "heads", role: "rowgroup" }, parts.head), parts.rows);
     root.append(parts.bar, parts.scroll);
+    parts.outline.hidden = true;
+    this.#drawHead();
     this.#observer = new ResizeObserver(() => this.#scrolled());
     this.#observer.observe(parts.scroll);
     this.#load();
@@ -55,11 +57,17 @@ export class ListView {
 
   /** The log has grown. */
   grow() {
-    if (state.at !== "") return;
+    if (state.at !== "" || !this.#hasTable) return;
     this.#grows.run(() => this.#app.timeline.go({ at: "", animates: true }));
   }
 
+  get #hasTable() { return state.table !== "" || state.view !== ""; }
+
   async #load() {
+    if (!this.#hasTable) {
+      this.#parts.summary.replaceChildren(el("span", {}, "There is no table yet: the first row that is put makes one."));
+      return;
+    }
     this.#loaded = JSON.stringify([listParameters(), state.columns]);
     if (state.line !== "" && this.#list === null) this.#wantedLine = Number(state.line);
     this.#parts.rows.classList.add("stale");

@@ -127,6 +127,19 @@ document.getElementById("skip").addEventListener("click", (event) => { event.pre
 
 // MARK: Begin
 
+/** What the store is named, what is wrong with it, and its first table if none is chosen. */
+function showStore() {
+  const { path, tables, damage, head } = app.store;
+  const name = printable(path.split("/").filter(Boolean).pop() ?? path);
+  const heading = document.getElementById("name");
+  heading.textContent = name;
+  heading.title = printable(path);
+  document.title = `${name} – ${count(head.sequence)} events`;
+  document.getElementById("damage").textContent = damage
+    ? `Damaged: ${printable(damage.what)}. What is before that is shown; see Store.` : "";
+  if (!state.table && !state.view && tables.length > 0) state.table = tables[0];
+}
+
 async function start() {
   begin();
   app.timeline = new Timeline(app, document.getElementById("timeline"));
@@ -138,17 +151,18 @@ async function start() {
     setTimeout(start, 2000);
     return;
   }
-  const name = app.store.path.split("/").filter(Boolean).pop() ?? app.store.path;
-  document.getElementById("name").textContent = printable(name);
-  document.getElementById("name").title = printable(app.store.path);
-  document.title = `${printable(name)} – ${count(app.store.head.sequence)} events`;
-  if (!state.table && !state.view && app.store.tables.length > 0) state.table = app.store.tables[0];
+  showStore();
   app.head = app.store.head;
   app.timeline.update(null);
   showView();
   showPanel(app);
-  follow((head) => {
+  follow(async (head) => {
     app.head = head;
+    if (app.store.tables.length === 0 && head.sequence > 0) {
+      app.store = await get("store").catch(() => app.store);
+      showStore();
+      app.view.update?.(null);
+    }
     app.timeline.grow();
     app.view.grow?.();
   });

@@ -31,24 +31,37 @@ export function address(changes = {}) {
   return `#${next.show}${pairs.size ? `?${pairs}` : ""}`;
 }
 
-/** Changes the state. What a person would go back to is a new entry of the history; a step of time is not. */
-export function change(changes, replaces = false) {
+/** Changes the state, as a new entry of the history. */
+export function change(changes) {
   const next = address(changes);
-  if (next === (location.hash || "#list")) return;
-  history[replaces ? "replaceState" : "pushState"](null, "", next);
+  if (next === address()) return;
+  written();
+  history.pushState(null, "", next);
   Object.assign(state, changes);
   for (const listener of listeners) listener(changes);
 }
 
-/** Only writes the address. */
+let timer = 0;
+
+/** The address is as it should be. */
+function written() {
+  clearTimeout(timer);
+  timer = 0;
+}
+
+/** Only writes the address: a little later, since browsers allow some twenty changes a second. */
 export function keep(changes) {
   Object.assign(state, changes);
-  history.replaceState(null, "", address());
+  timer ||= setTimeout(() => {
+    written();
+    history.replaceState(null, "", address());
+  }, 150);
 }
 
 export function begin() {
   read();
   addEventListener("popstate", () => {
+    written();
     read();
     for (const listener of listeners) listener(null);
   });

@@ -8,11 +8,12 @@ const width = 1000, height = 48;
 
 export class Timeline {
   shown = { sequence: 0, time: null };
-  #app; #columns = []; #histogram = null; #moves = new Latest(); #playing = false; #types = new Map();
+  #app; #root; #columns = []; #histogram = null; #moves = new Latest(); #playing = false; #types = new Map();
   #parts = {}; #range = ""; #dragged = null; #hoverTimer = 0; #growTimer = 0;
 
   constructor(app, root) {
     this.#app = app;
+    this.#root = root;
     const parts = this.#parts;
     parts.bars = svg("path", { class: "bars" });
     parts.zoomed = svg("rect", { class: "zoomed", y: 0, height, width: 0 });
@@ -51,10 +52,10 @@ export class Timeline {
         parts.speed),
       parts.where,
       el("form", { class: "group", onsubmit: (event) => { event.preventDefault(); this.#jump(); } },
-        parts.jump, el("button", {}, "Jump"), parts.problem),
+        parts.jump, el("button", {}, "Jump")),
       el("span", { class: "group" },
         control("+", "Zoom in", () => this.zoom(0.5)), control("−", "Zoom out", () => this.zoom(2)),
-        control("all", "The whole log (0)", () => this.zoom(Infinity)))));
+        control("all", "The whole log (0)", () => this.zoom(Infinity))), parts.problem));
   }
 
   get isLive() { return state.at === ""; }
@@ -145,6 +146,7 @@ export class Timeline {
    * move has taken its place. */
   async go({ at, step, animates = false }) {
     let answer;
+    this.#setBusy(1);
     await this.#moves.run(async () => {
       const parameters = { at: step ? String(this.shown.sequence) : at, step, whole: "1" };
       this.#parts.problem.textContent = "";
@@ -159,7 +161,15 @@ export class Timeline {
       }
       this.#shows(answer, !step && (at === "" || at === "head"));
     });
+    this.#setBusy(-1);
     return answer;
+  }
+
+  #busy = 0;
+
+  #setBusy(more) {
+    this.#busy += more;
+    this.#root.setAttribute("aria-busy", String(this.#busy > 0));
   }
 
   /** Notes what is shown, and writes it into the address. */
@@ -220,6 +230,7 @@ export class Timeline {
       const begin = performance.now();
       const ending = await this.#search("next", () => this.#playing);
       if (!this.#playing) return;
+      if (ending === "end") await this.go({ at: "" });
       if (ending !== "found") break;
       const pause = 1000 / Number(this.#parts.speed.value) - (performance.now() - begin);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
@@ -243,8 +254,9 @@ export class Timeline {
   zoom(factor) {
     const [after, end] = [this.#histogram?.after ?? 0, this.#end];
     const { begin = 0, head } = this.#histogram ?? {};
+    if (factor === Infinity || end === after) return this.#setRange("", "");
     const length = Math.max(2, Math.round((end - after) * factor));
-    if (length === Infinity || length >= head.sequence - begin) return this.#setRange("", "");
+    if (length >= head.sequence - begin) return this.#setRange("", "");
     const middle = Math.min(Math.max(this.shown.sequence, after), end);
     const low = Math.min(Math.max(begin, Math.round(middle - length / 2)), head.sequence - length);
     this.#setRange(String(low), String(low + length));
