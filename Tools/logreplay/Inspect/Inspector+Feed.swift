@@ -16,7 +16,7 @@ extension Inspector {
       return true
     }
     guard isAccepted else { return nil }
-    return AsyncStream { continuation in
+    return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task { [self] in
         defer { continuation.finish() }
         while !Task.isCancelled {

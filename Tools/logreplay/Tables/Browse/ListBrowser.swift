@@ -89,9 +89,7 @@ package final class ListBrowser: Sendable {
   }
 
   func version(of set: TableSet) -> ListVersion {
-    ListVersion(
-      set, table: table, view: query.list.definition.identity, window: query.list.window,
-      isSectioned: query.list.isSectioned)
+    ListVersion(set, table: table, query.list)
   }
 }
 
