@@ -25,26 +25,28 @@ struct ToolJSONPageTests {
     }
   }
 
-  /// Objects that follow each other, without what no two runs have in common.
-  private static func objects(_ text: String) throws -> [[String: AnyHashable]] {
-    var (objects, object): ([[String: AnyHashable]], String) = ([], "")
+  /// Objects that follow each other, as text that is equal if they are, without what no two runs have in common.
+  private static func objects(_ text: String) throws -> [String] {
+    var (objects, object): ([String], String) = ([], "")
     for line in text.components(separatedBy: "\n") {
       object += line + "\n"
       guard line.hasSuffix("}"), !line.hasPrefix(" ") else { continue }
-      let parsed = try JSONSerialization.jsonObject(with: Data(object.utf8)) as? [String: AnyHashable]
-      objects.append(comparable(try #require(parsed)))
+      let parsed = try JSONSerialization.jsonObject(with: Data(object.utf8)) as? [String: Any]
+      let data = try JSONSerialization.data(
+        withJSONObject: comparable(try #require(parsed)), options: .sortedKeys)
+      objects.append(String(decoding: data, as: UTF8.self))
       object = ""
     }
     return objects
   }
 
-  private static func comparable(_ object: [String: AnyHashable]) -> [String: AnyHashable] {
+  private static func comparable(_ object: [String: Any]) -> [String: Any] {
     var other = object
     for key in ["uuid", "seconds", "bytes", "bytesBefore", "bytesAfter", "rawBytes", "memoryBytes"]
     where object[key] != nil {
       other[key] = "some"
     }
-    if let states = object["checkpoints"] as? [[String: AnyHashable]] {
+    if let states = object["checkpoints"] as? [[String: Any]] {
       other["checkpoints"] = states.map(comparable)
     }
     return other
