@@ -20,8 +20,8 @@ struct ToolJSONPageTests {
       contentsOf: root.appendingPathComponent("Sources/Strata/Strata.docc/ToolJSON.md"), encoding: .utf8)
     return page.components(separatedBy: "```sh\n").dropFirst().map { part in
       let pieces = part.components(separatedBy: "\n```")
-      let output = pieces.count > 1 ? pieces[1].components(separatedBy: "json\n").last ?? "" : ""
-      return Example(command: pieces[0], output: output)
+      let output = pieces.dropFirst().first { $0.hasPrefix("json\n") }
+      return Example(command: pieces[0], output: String(output?.dropFirst("json\n".count) ?? ""))
     }
   }
 
