@@ -20,7 +20,9 @@ struct Challenge: Sendable, CustomTestStringConvertible {
     (self.name, self.simplest, callsMax) = (name, Set(simplest), calls * 1.05)
     fail = { seed in
       do {
-        try await check(generator, Budget(cases: 20_000), seed: seed, name: name) { try body($0) }
+        try await check(generator, Budget(cases: 20_000, duration: .seconds(3_600)), seed: seed, name: name) {
+          try body($0)
+        }
         return nil
       } catch let found as Counterexample {
         return found

@@ -20,7 +20,9 @@ func simplest<Value>(
   _ generator: Gen<Value>, seed: UInt64 = 1, where holds: @escaping @Sendable (Value) -> Bool
 ) async throws -> String? {
   do {
-    try await check(generator, Budget(cases: 20_000), seed: seed) { try ensure(holds($0)) }
+    try await check(generator, Budget(cases: 20_000, duration: .seconds(3_600)), seed: seed) {
+      try ensure(holds($0))
+    }
     return nil
   } catch let found as Counterexample {
     return found.source

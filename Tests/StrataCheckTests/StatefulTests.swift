@@ -93,7 +93,7 @@ private final class Sum: Sendable {
 
 @Suite struct StatefulTests {
   @Test func `a system that does as its model passes`() async throws {
-    let report = try await check(QueueModel.self, Budget(cases: 500), seed: 1) {
+    let report = try await check(QueueModel.self, Budget(cases: 500, duration: .seconds(3_600)), seed: 1) {
       Ring(places: QueueModel.limit + 1)
     } run: {
       $1.run($0)
@@ -126,7 +126,7 @@ private final class Sum: Sendable {
   }
 
   @Test func `a sum without a lock is not linearizable, and one with a lock is`() async throws {
-    try await checkConcurrently(SumModel.self, Budget(cases: 30), seed: 1) {
+    try await checkConcurrently(SumModel.self, Budget(cases: 30, duration: .seconds(3_600)), seed: 1) {
       Sum(isAtomic: true)
     } run: {
       await $1.run($0)
@@ -162,7 +162,7 @@ private final class Sum: Sendable {
     }
     .cover("explained", atLeast: 3) { SumModel().explains($0) }
     .cover("not explained", atLeast: 30) { !SumModel().explains($0) }
-    .check(Budget(cases: 2_000), seed: 1)
+    .check(Budget(cases: 2_000, duration: .seconds(3_600)), seed: 1)
   }
 
   private func permutations(_ list: [Int]) -> [[Int]] {

@@ -19,7 +19,7 @@ import Testing
   }
 
   private static func check(
-    _ budget: Budget = Budget(cases: 30, size: 12), seed: UInt64,
+    _ budget: Budget = Budget(cases: 30, size: 12, duration: .seconds(3_600)), seed: UInt64,
     handler: @escaping @Sendable (EventStore) -> Handler
   ) async throws -> CheckReport {
     try await StrataTesting.check(
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `a consumer whose effects are in its batch passes`() async throws {
-    let report = try await Self.check(Budget(cases: 12, size: 10), seed: 1) { _ in
+    let report = try await Self.check(Budget(cases: 12, size: 10, duration: .seconds(3_600)), seed: 1) { _ in
       { append, batch in
         for event in append.events { try batch.append(Self.bill(event)) }
       }

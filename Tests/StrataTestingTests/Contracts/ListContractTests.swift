@@ -42,7 +42,7 @@ import Testing
     let request = Self.request.filtered { $0.title != "b" }
     let report = try await check(
       list: request, of: { $0.table(Rows.rows, of: Rows()) }, events: Self.events,
-      Budget(cases: 30, size: 20),
+      Budget(cases: 30, size: 20, duration: .seconds(3_600)),
       seed: 1)
     #expect(report.cases == 30)
   }
@@ -54,7 +54,8 @@ import Testing
       let request = Self.request.filtered { _ in counter.next() % 3 != 0 }
       let found = await #expect(throws: Counterexample.self) {
         try await check(
-          list: request, of: { $0.table(Rows.rows, of: Rows()) }, events: Self.events, seed: seed)
+          list: request, of: { $0.table(Rows.rows, of: Rows()) }, events: Self.events,
+          Budget(cases: 50, size: 20, duration: .seconds(3_600)), seed: seed)
       }
       #expect(found?.failure is Unfulfilled && found?.foundAt ?? .max <= 50)
     }

@@ -15,7 +15,8 @@ import Testing
   @Test func `a projection that keeps its contract passes`() async throws {
     let events = Gen<EventHistory>.histories(of: TicketEvent.self, in: Self.streams, older: [Self.created])
     let report = try await check(
-      projection: TicketBoard(), tables: TicketBoard.tickets, events: events, Budget(cases: 60, size: 20),
+      projection: TicketBoard(), tables: TicketBoard.tickets, events: events,
+      Budget(cases: 60, size: 20, duration: .seconds(3_600)),
       seed: 1)
     #expect(report.cases == 60)
     try await check(upcasts: TicketEvent.self, events: events, seed: 1)
@@ -39,8 +40,9 @@ import Testing
       let keys = (repeat each tables)
       return Canary(name: Broken.name, law: law, eventCount: eventCount) { seed, folder in
         try await check(
-          projection: projection(), tables: repeat each keys, events: events, seed: seed, failures: folder,
-          name: Broken.name)
+          projection: projection(), tables: repeat each keys, events: events,
+          Budget(cases: 100, size: 20, duration: .seconds(3_600)),
+          seed: seed, failures: folder, name: Broken.name)
       }
     }
   }
@@ -77,8 +79,9 @@ import Testing
     let found = try #require(
       await #expect(throws: Counterexample.self) {
         try await check(
-          projection: FailingBoard(), events: Self.events, seed: 3, failures: folder.path,
-          name: "failing board")
+          projection: FailingBoard(), events: Self.events,
+          Budget(cases: 100, size: 20, duration: .seconds(3_600)),
+          seed: 3, failures: folder.path, name: "failing board")
       })
     #expect(
       found.source == """
@@ -109,8 +112,8 @@ import Testing
       await #expect(throws: Counterexample.self) {
         try await check(
           upcasts: ForgetfulEvent.self,
-          events: .histories(of: ForgetfulEvent.self, in: Self.streams, older: [Self.created]), seed: 1,
-          failures: folder.path)
+          events: .histories(of: ForgetfulEvent.self, in: Self.streams, older: [Self.created]),
+          Budget(cases: 100, size: 20, duration: .seconds(3_600)), seed: 1, failures: folder.path)
       })
     #expect("\(found.failure)".contains("of type created is no ForgetfulEvent"), "\(found)")
     #expect(

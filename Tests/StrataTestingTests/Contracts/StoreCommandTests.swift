@@ -94,7 +94,7 @@ extension StoreError {
 
 @Suite struct StoreCommandTests {
   @Test func `a store keeps the versions of its streams through restarts and power cuts`() async throws {
-    try await check(StreamModel.self, Budget(cases: 40, size: 20), seed: 1) {
+    try await check(StreamModel.self, Budget(cases: 40, size: 20, duration: .seconds(3_600)), seed: 1) {
       try await Bench()
     } run: {
       try await $1.run($0)
@@ -120,7 +120,9 @@ extension StoreError {
 
   @Test func `versions that are expected at the same time are linearizable`() async throws {
     // Appends and reads only: a restart has no moment among calls that run.
-    try await checkConcurrently(AppendModel.self, Budget(cases: 20, size: 10), seed: 1, tries: 3) {
+    try await checkConcurrently(
+      AppendModel.self, Budget(cases: 20, size: 10, duration: .seconds(3_600)), seed: 1, tries: 3
+    ) {
       EventStore.inMemory()
     } run: { command, store in
       switch command {
