@@ -51,8 +51,9 @@ internal import Testing
     let (decoded, turns) = (store.log.foldedEvents.count, crowd?.turnCount ?? 0)
     let known = try await body()
     let slices = crowd.map { $0.turnCount - turns } ?? known
-    // The crowd may miss a turn where its thread gets no processor.
-    #expect(slices * 10 >= events * 9, "the work was stopped only \(slices) times in \(events) events")
+    // The crowd misses turns while its thread gets no processor. An append that is decoded again at each stop would cost
+    // half of its events each time, so that a tenth of the stops is more than enough to see it.
+    #expect(slices * 10 >= events, "the work was stopped only \(slices) times in \(events) events")
     #expect(store.log.foldedEvents.count - decoded <= UInt64(events + min(slices, events)))
   }
 
