@@ -61,7 +61,7 @@ struct Slider {
 /// The calls of `UICollectionView` that take a batch.
 struct CollectionView {
   func reloadData() {}
-  func performBatchUpdates(_ updates: () -> Void) { updates() }
+  func performBatchUpdates(_ updates: (() -> Void)?) { updates?() }
   func deleteSections(_ sections: IndexSet) {}
   func reloadSections(_ sections: IndexSet) {}
   func insertSections(_ sections: IndexSet) {}
