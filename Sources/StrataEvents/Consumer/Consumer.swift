@@ -68,7 +68,7 @@ public struct Consumer: Sendable {
       // The task may be cancelled, and what was handled is saved all the same.
       _ = await Task { try await ledger.saveHandled() }.result
       if error is CancellationError && Task.isCancelled { return }
-      if (error as? StoreError) == .closed && !store.isUsable { return }
+      if (error as? StoreError) == .closed && store.unavailability != nil { return }
       throw error
     }
     let saved = await Task { try await ledger.saveHandled() }.result
@@ -168,7 +168,7 @@ extension Consumer {
   /// suspended or can no longer write. The same errors of another task or store are the handler's.
   private func isEnd(_ error: any Error) -> Bool {
     if error is CancellationError { return Task.isCancelled }
-    if case .unavailable = error as? StoreError { return !store.isUsable }
+    if case .unavailable = error as? StoreError { return store.unavailability != nil }
     return false
   }
 
@@ -212,9 +212,4 @@ extension Consumer {
     else { return nil }
     return (state, event.time)
   }
-}
-
-extension EventStore {
-  /// Whether it is open, not suspended, and can go on: after a failed sync its writer takes nothing more.
-  fileprivate var isUsable: Bool { log.tail.end == nil && isOpen }
 }

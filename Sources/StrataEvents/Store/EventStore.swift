@@ -210,6 +210,20 @@ public final class EventStore: Sendable {
     try endAttachments { () throws(StoreError) in try log.close() }
   }
 
+  /// Why the store cannot go on, as its calls would say; nil while it can. What a health check asks.
+  ///
+  /// A writer cannot while it is suspended, once it is closed or has lost its lock, and after its disk has failed: it
+  /// then takes no appends, and reads go on. A reader cannot once it is closed, or cannot follow its log any more. O(1).
+  public var unavailability: StoreError? {
+    if let end = log.tail.end { return end }
+    do {
+      if log.isReadOnly { try log.checkOpen() } else { try log.checkWrites() }
+    } catch {
+      return error
+    }
+    return nil
+  }
+
   /// The store's identity, a UUID.
   public var id: String { log.storeID.description }
 

@@ -32,8 +32,8 @@ extension ListError: CustomStringConvertible {
     }
   }
 
-  /// Whether a token was rejected, and would be rejected again.
-  package var refusesToken: Bool {
+  /// Whether a token was rejected, and would be rejected again: begin with the whole list.
+  public var refusesToken: Bool {
     switch self {
     case .tokenExpired, .otherStore, .store(.position(.diverged)): true
     default: false
