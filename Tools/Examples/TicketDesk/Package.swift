@@ -4,6 +4,7 @@ import PackageDescription
 let package = Package(
   name: "TicketDesk",
   platforms: [.macOS(.v15)],
+  products: [.library(name: "TicketDesk", targets: ["TicketDesk"])],
   dependencies: [.package(name: "Strata", path: "../../..")],
   targets: [
     .target(name: "TicketDesk", dependencies: ["Strata"]),
