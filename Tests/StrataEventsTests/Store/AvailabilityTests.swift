@@ -11,7 +11,9 @@ internal import Testing
     try await store.append([NewEvent("opened", in: "ticket/1", ["title": "No mail"])])
   }
 
-  @Test func `a store says why it takes no appends, as an append does, while it is suspended and once it is closed`()
+  @Test
+  func
+    `a store says why it takes no appends, as an append does, while it is suspended and once it is closed`()
     async throws
   {
     let disk = SimulatedDisk()

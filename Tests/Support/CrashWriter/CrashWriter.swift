@@ -17,12 +17,17 @@ internal import StrataLog
 /// `strata-crashwriter STORE rest COUNT`: takes the first append of a feed, rests until the store has that many events,
 /// and takes the others. Then it prints `LAST BYTES`: the last event that it was given, and by how much its memory grew
 /// meanwhile. It ends with 1 at the first event that is not the next one.
+///
+/// `strata-crashwriter STORE serve TASKS`: lives with the store, as a server does: tasks that append, a consumer with an
+/// effect for each append, and a reader of the feed. It prints `open`, and the sequence of each append that was
+/// acknowledged. SIGTERM closes the store; once all of them have ended it prints `ended`, and ends.
 @main
 enum CrashWriter {
   static func main() async throws {
     let arguments = CommandLine.arguments
     if arguments.count == 7, arguments[2] == "pace" { return try pace(arguments) }
     if arguments.count == 4, arguments[2] == "rest" { return try await rest(arguments) }
+    if arguments.count == 4, arguments[2] == "serve" { return try await serve(arguments) }
     guard arguments.count == 4 || arguments.count == 6, let round = Int(arguments[2]),
       let tasks = Int(arguments[3])
     else {
@@ -108,6 +113,46 @@ enum CrashWriter {
     }
     print(last, growth)
     try store.closeBlocking()
+  }
+
+  private static func serve(_ arguments: [String]) async throws {
+    guard let tasks = Int(arguments[3]) else { exit(64) }
+    signal(SIGTERM, SIG_IGN)
+    var options = StoreOptions()
+    options.lockTimeout = .seconds(5)
+    let store = try await EventStore.open(at: arguments[1], options: options)
+    let asked = DispatchSource.makeSignalSource(signal: SIGTERM)
+    asked.setEventHandler { Task { try await store.close() } }
+    asked.resume()
+    let output = Lock(STDOUT_FILENO)
+    let say = { @Sendable (line: String) in
+      output.withLock { file in _ = "\(line)\n".withCString { write(file, $0, strlen($0)) } }
+    }
+    say("open")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          while let receipt = try? await store.append([NewEvent("made", in: "task/\(task)", .null)]) {
+            say("\(receipt.sequences.lowerBound)")
+          }
+        }
+      }
+      group.addTask {
+        var options = ConsumerOptions()
+        options.selection = .category("task")
+        try await store.consumer("counter", options).run { append, batch in
+          for event in append.events {
+            try batch.append(NewEvent("seen", in: "seen/\(event.sequence)", .null))
+          }
+        }
+      }
+      group.addTask { for try await _ in store.feed() {} }
+      try await group.waitForAll()
+    }
+    // Returns once the call that the signal began has closed it.
+    try await store.close()
+    asked.cancel()
+    say("ended")
   }
 
   /// Bytes of this process that are in memory now.
