@@ -52,11 +52,26 @@ struct InspectListTests {
     }
   }
 
-  @Test func `the changes between two lists are those that diff prints`() async throws {
+  /// A difference as `diff` prints it: a deletion without the row that was deleted.
+  private static func withoutDeletedRows(_ diff: DocumentValue) -> DocumentValue {
+    guard case .object(var whole) = diff, case .array(let changes)? = whole["changes"] else { return diff }
+    whole["changes"] = .array(
+      changes.map { change in
+        guard change["op"] == "delete", case .object(var deletion) = change else { return change }
+        (deletion["revision"], deletion["fields"]) = (nil, nil)
+        return .object(deletion)
+      })
+    return .object(whole)
+  }
+
+  @Test func `the changes between two lists are those that diff prints, with the rows that were deleted`()
+    async throws
+  {
     var random = SeededGenerator(seed: SeededGenerator.testSeed("inspected changes"))
     let folder = try await SampleFolder.random(&random, appends: 25)
     let client = try InspectClient(folder)
     let head = try client.get("store")["head"]!["sequence"]!.number
+    var deletedCount = 0
     for _ in 0..<8 {
       let from = Int.random(in: 0...head, using: &random)
       let to = Int.random(in: 0...head, using: &random)
@@ -67,7 +82,17 @@ struct InspectListTests {
         "list",
         ["table": "incident", "section": "status", "sort": "n:desc", "at": "\(to)", "since": "\(from)"])
       let diff = try #require(answer["list"]?["changes"]?["diff"])
-      #expect(diff == (try DocumentValue(json: printed)), "\(from) \(to)")
+      #expect(Self.withoutDeletedRows(diff) == (try DocumentValue(json: printed)), "\(from) \(to)")
+      // In the other direction they are inserted.
+      let back = try DocumentValue(
+        json: try await LogreplayProcess(
+          ["diff", folder.store, "\(to)", "\(from)", "-o", "json"] + Self.options
+        ).wait().output)
+      for change in diff["changes"]?.list ?? [] where change["op"] == "delete" {
+        let inserted = back["changes"]?.list.first { $0["op"] == "insert" && $0["id"] == change["id"] }
+        #expect(change["fields"] == inserted?["fields"] && change["revision"] == inserted?["revision"])
+        deletedCount += inserted == nil ? 0 : 1
+      }
       let compared = try client.get(
         "diff",
         [
@@ -78,6 +103,7 @@ struct InspectListTests {
       #expect(compared["changes"]?.number == all.count)
       #expect(compared["diff"]?["changes"]?.list == Array(all.prefix(3)))
     }
+    #expect(deletedCount > 0)
   }
 
   @Test func `steps lead from one append that changes the list to the next, and back`() async throws {

@@ -147,7 +147,7 @@ extension ListBrowser {
   // MARK: Changes
 
   /// `{"from":A,"inserted":n,"deleted":n,"moved":n,"updated":n,"diff":{…}}`; `diff` as `logreplay diff -o json` prints it,
-  /// if it has no more than a thousand changes and fits an answer.
+  /// with the rows that were deleted, if it has no more than a thousand changes and fits an answer.
   private func changes(_ comparison: ListComparison) -> [UInt8] {
     var line = Self.counts(comparison)
     if comparison.batch.count <= Self.changeCountMax,
@@ -173,12 +173,13 @@ extension ListBrowser {
     _ comparison: ListComparison, _ fields: ShownFields, _ countMax: Int
   ) throws -> [UInt8] {
     var writer = OutputWriter(keepingAtMost: answerSizeMax)
-    try DiffJSON(diff: comparison, fields: fields, countMax: countMax).write(to: &writer)
+    try DiffJSON(diff: comparison, fields: fields, countMax: countMax, hasDeletedRows: true).write(
+      to: &writer)
     try writer.flush()
     return writer.bytes
   }
 
-  /// What `logreplay diff -o json` prints of two points, of many changes as many of the first as fit an answer; and the
+  /// What `logreplay diff -o json` prints of two points, with the rows that were deleted: of many changes as many of the first as fit an answer; and the
   /// numbers of all of them.
   package func changes(from: ResolvedPoint, to: ResolvedPoint, countMax: Int) throws -> [UInt8] {
     try withStates(at: [from, to]) { lists, _ in

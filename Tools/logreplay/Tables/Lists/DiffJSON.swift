@@ -13,6 +13,8 @@ struct DiffJSON {
   let fields: ShownFields
   /// How many changes are written at most; of more, the first ones are.
   var countMax = Int.max
+  /// Whether a deletion has the row that was deleted, as an insertion has the new one.
+  var hasDeletedRows = false
 
   /// Writes the whole object without a line feed.
   func write(to writer: inout OutputWriter) throws {
@@ -140,6 +142,7 @@ struct DiffJSON {
       line.field("op", "delete")
       line.field("id", change.id)
       line.position("from", change.from)
+      if hasDeletedRows { diff.old.withRow(change.id) { add($0, to: &line) } }
     case .sectionDeletion(let change):
       line.field("op", "deleteSection")
       line.field("section", diff.new.section(change.section))
@@ -159,11 +162,7 @@ struct DiffJSON {
       line.field("op", "insert")
       line.field("id", change.id)
       line.position("to", change.to)
-      diff.new.withRow(change.id) { row in
-        guard let row else { return }
-        line.field("revision", row.revision)
-        line.field("fields", .object(fields.fields(of: row)))
-      }
+      diff.new.withRow(change.id) { add($0, to: &line) }
     case .move(let change):
       line.field("op", "move")
       line.field("id", change.id)
@@ -184,6 +183,13 @@ struct DiffJSON {
       diff.new.results(inSectionAt: change.to)
         .addChanges(since: diff.old.results(inSectionAt: change.from), to: &line)
     }
+  }
+
+  /// Adds `"revision":N,"fields":{…}`.
+  private func add(_ row: RowView?, to line: inout JSONLine) {
+    guard let row else { return }
+    line.field("revision", row.revision)
+    line.field("fields", .object(fields.fields(of: row)))
   }
 
   /// Adds `"revision":[old,new],"fields":{"name":{"old":V,"new":V}}`; a side is left out if the field is absent there.

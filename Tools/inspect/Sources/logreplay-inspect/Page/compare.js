@@ -88,8 +88,8 @@ export class CompareView {
     return el("article", { class: `change ${word}` },
       el("h3", {}, el("span", { class: `mark ${word}` }, sign, el("span", { class: "unseen" }, word)), " ",
         rowLink(table, one.id), el("span", { class: "quiet" }, ` ${places}`)),
-      one.op === "insert"
-        ? changedFields(fields.map(([name, value]) => [name, { new: value }]))
+      one.op === "insert" || one.op === "delete"
+        ? changedFields(fields.map(([name, value]) => [name, { [one.op === "insert" ? "new" : "old"]: value }]))
         : fields.length > 0 ? changedFields(fields) : null);
   }
 }
