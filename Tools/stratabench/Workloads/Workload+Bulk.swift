@@ -39,8 +39,10 @@ extension Workload {
     let raw = rawBytes(bench.corpus)
     var times: [String: [Double]] = [:]
     var limits: [Double] = []
+    var chainedLimits: [Double] = []
     for _ in 0..<bench.rounds {
       limits.append(RawLimits.compressAndWrite(raw, path: bench.scratch.fresh("raw")))
+      chainedLimits.append(limits[limits.count - 1] + chainSeconds(bench.corpus))
       for durability in [Durability.synced, .buffered] {
         for tasks in [1, 4, 16] {
           let name = "\(durability), \(tasks) task\(tasks > 1 ? "s" : "")"
@@ -59,7 +61,23 @@ extension Workload {
     }
     for (name, times) in times.sorted(by: { $0.key < $1.key }) {
       report(name, times, limit: limits, count: bench.corpus.count, limitName: "LZ4+write+sync")
+      report("", times, limit: chainedLimits, count: bench.corpus.count, limitName: "… and a chain")
     }
+  }
+
+  /// The seconds to hash each event's content and name, and to link them, on one thread: what the chain alone costs.
+  private static func chainSeconds(_ corpus: Corpus) -> Double {
+    var chain: UInt64 = 0
+    let time = seconds {
+      for index in 0..<corpus.count {
+        let line = corpus.lines[index % corpus.lines.count]
+        chain = Chain.next(
+          after: chain, sequence: UInt64(index), revision: 1, head: 0,
+          names: XXH64.of(line.stream), content: XXH64.of(line.payload))
+      }
+    }
+    precondition(chain != 0, "the chain is of events")
+    return time
   }
 
   static func replay(_ bench: Bench) async throws {
