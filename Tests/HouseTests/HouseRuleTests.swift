@@ -100,6 +100,46 @@ import Testing
     }
   }
 
+  @Test(arguments: folders.keys.sorted())
+  func `each folder of a large module calls what lower ones add to types of other modules`(module: String)
+    throws
+  {
+    let folders = try #require(Self.folders[module])
+    let texts = try Repository.swiftFiles("Sources/\(module)").map { path in
+      let folder = String(path.split(separator: "/")[2])
+      return (path, try #require(folders.firstIndex(of: folder)), try lines(path))
+    }
+    var own: Set<Substring> = []
+    for line in texts.lazy.flatMap(\.2) where !line.hasPrefix("extension") {
+      if let match = line.firstMatch(of: /(?:struct|class|enum|protocol|typealias) ([A-Z]\w*)/) {
+        own.insert(match.1)
+      }
+    }
+    // Functions by their names: where each is declared in an extension of a type of another module, and everywhere.
+    var added: [Substring: Set<Int>] = [:]
+    var declared: [Substring: Int] = [:]
+    for (_, height, lines) in texts {
+      var isOther = false
+      for line in lines {
+        if let match = line.firstMatch(of: /^(extension )?(?:\w+ )*?([A-Z]\w*)/), !line.hasPrefix(" ") {
+          isOther = match.1 != nil && !own.contains(match.2)
+        }
+        guard let name = line.firstMatch(of: /^ +(?:[a-z@()]+ )*func (\w+)/)?.1 else { continue }
+        declared[name, default: 0] += 1
+        if isOther, line.prefix(while: { $0 == " " }).count == 2 { added[name, default: []].insert(height) }
+      }
+    }
+    added = added.filter { $0.value.count == 1 && declared[$0.key] == 1 }
+    #expect(added.count > 20)
+    for (path, height, lines) in texts {
+      for line in lines where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+        for match in line.matches(of: /\b(\w+)\(/) where added[match.1]?.first ?? 0 > height {
+          Issue.record("\(path) calls \(match.1), which \(folders[added[match.1]!.first!]) adds")
+        }
+      }
+    }
+  }
+
   @Test func `nothing in the product stops the program on data, and nothing is left to do`() throws {
     let banned = ["try" + "!", "fatal" + "Error(", "TO" + "DO", "FIX" + "ME", "as" + "! "]
     for path in Self.code {

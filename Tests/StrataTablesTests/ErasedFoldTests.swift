@@ -72,7 +72,7 @@ internal import Testing
     let reader = try EventStore.open(disk, path: "/store", .readOnly, options: Self.options())
     // As lists do, which ask the log about a point only where runs do not answer.
     func count() throws -> Int {
-      let replay = Replay(
+      let replay = PastPoints(
         reader, .documents(only: nil), to: [.sequence(30)], view: nil, findsChains: false)
       let states = try #require(try replay.resume(nil))
       return states[0]["person"].count

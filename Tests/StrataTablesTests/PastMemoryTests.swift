@@ -126,7 +126,7 @@ internal import Testing
 
   /// The states after some events. Nothing of the read is left when it returns.
   private static func states(_ store: EventStore, at sequences: [UInt64]) throws -> [TableSet] {
-    let replay = Replay(store, documents, to: sequences.map { .sequence($0) }, view: ("page", view))
+    let replay = PastPoints(store, documents, to: sequences.map { .sequence($0) }, view: ("page", view))
     return try #require(try replay.resume(nil))
   }
 

@@ -17,31 +17,35 @@ struct FrontCut {
   /// The index of the first run that stays, more than 0.
   let first: Int
 
-  /// Nil if nothing is to go, or it does not pay yet. O(runs), and the first page of changes of each that is younger.
+  /// Nil if nothing is to go, or it does not pay yet. O(runs).
   ///
-  /// - Parameter time: the own time of the last event.
-  init?(_ set: RunSet, time: Int64, _ bounds: HistoryBounds) throws(PageDamage) {
-    guard bounds != HistoryBounds() else { return nil }
-    let paid = Self.paid(set)
+  /// - Parameters:
+  ///   - runs: all of them, in order. The end of the last one is now.
+  ///   - firstTime: looks up the own time of the first event of a run, by its index; nil if it has none.
+  init?(
+    _ runs: [RunFacts], _ bounds: HistoryBounds, firstTime: (Int) throws(PageDamage) -> Int64?
+  ) throws(PageDamage) {
+    guard bounds != HistoryBounds(), let time = runs.last?.endTime else { return nil }
+    let paid = Self.paid(runs)
     guard !paid.isEmpty else { return nil }
     var found = 0
     if let age = bounds.nanoseconds {
       let (oldest, isTooOld) = time.subtractingReportingOverflow(age)
-      if !isTooOld { found = try Self.last(of: paid, before: oldest, in: set) }
+      if !isTooOld { found = try Self.last(of: paid, before: oldest, firstTime) }
     }
-    if let bytes = bounds.bytes { found = max(found, Self.first(of: paid, within: bytes, in: set)) }
+    if let bytes = bounds.bytes { found = max(found, Self.first(of: paid, within: bytes, runs)) }
     guard found > 0 else { return nil }
     first = found
   }
 
   /// The runs that may be the first one, ascending: bases, and those before which there are enough changes.
-  private static func paid(_ set: RunSet) -> [Int] {
+  private static func paid(_ runs: [RunFacts]) -> [Int] {
     var paid: [Int] = []
     var (changes, rows): (UInt64, UInt64) = (0, 0)
-    for (index, run) in set.runs.enumerated() {
-      if index > 0, run.root.isBase || changes >= rows { paid.append(index) }
-      changes = changes.addingSaturated(run.root.counts.changes)
-      rows = run.root.isBase ? run.root.rowCount : max(rows, run.root.rowCount)
+    for (index, run) in runs.enumerated() {
+      if index > 0, run.isBase || changes >= rows { paid.append(index) }
+      changes = changes.addingSaturated(run.changes)
+      rows = run.isBase ? run.rows : max(rows, run.rows)
     }
     return paid
   }
@@ -49,30 +53,29 @@ struct FrontCut {
   /// The last of the runs whose first event is of before a time or at it, so that the state at that time stays, and those
   /// at all later ones; 0 if there is none. The time at its begin says nothing: times may run back.
   private static func last(
-    of paid: [Int], before time: Int64, in set: RunSet
+    of paid: [Int], before time: Int64, _ firstTime: (Int) throws(PageDamage) -> Int64?
   ) throws(PageDamage) -> Int {
     for index in paid.reversed() {
-      if let event = try RunChangesCursor(set.runs[index]).next(), event.time <= time { return index }
+      if let first = try firstTime(index), first <= time { return index }
     }
     return 0
   }
 
   /// The first of the runs from which on the history has no more bytes, or the last of them; 0 if it has no more now.
-  private static func first(of paid: [Int], within bytes: UInt64, in set: RunSet) -> Int {
-    var rest = set.runs.reduce(UInt64(0)) { $0.addingSaturated($1.length) }
+  private static func first(of paid: [Int], within bytes: UInt64, _ runs: [RunFacts]) -> Int {
+    var rest = runs.reduce(UInt64(0)) { $0.addingSaturated($1.length) }
     guard rest > bytes else { return 0 }
     var (begin, versions, gone, rows): (Int, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     for index in paid {
-      for run in set.runs[begin..<index] {
+      for run in runs[begin..<index] {
         rest -= min(rest, run.length)
         gone = gone.addingSaturated(run.length)
-        versions = versions.addingSaturated(run.root.versionCount)
-        rows = run.root.isBase ? run.root.rowCount : max(rows, run.root.rowCount)
+        versions = versions.addingSaturated(run.versions)
+        rows = run.isBase ? run.rows : max(rows, run.rows)
       }
       begin = index
       // A row takes about as much room in the base as a version did before.
-      let base =
-        set.runs[index].root.isBase || versions == 0 ? 0 : Double(gone) / Double(versions) * Double(rows)
+      let base = runs[index].isBase || versions == 0 ? 0 : Double(gone) / Double(versions) * Double(rows)
       if Double(rest) + base <= Double(bytes) { return index }
     }
     return begin
@@ -84,18 +87,15 @@ extension HistoryBounds {
   /// must not be much of it.
   private static let part: UInt64 = 8
 
-  /// Whether bases may be merged.
-  ///
-  /// - Parameters:
-  ///   - first: the own time at the begin of the first; nil before the first event.
-  ///   - last: the own time of the last event of the last. If it is before the first, nothing says how much they are of.
-  func allowsMerging(_ bases: ArraySlice<RunReader>, from first: Int64?, to last: Int64) -> Bool {
+  /// Whether bases that follow one another may be merged. If the last event is of before the begin of the first, nothing
+  /// says how much they are of.
+  func allowsMerging(_ bases: ArraySlice<RunFacts>) -> Bool {
     if let bytes {
       let length = bases.reduce(UInt64(0)) { $0.addingSaturated($1.length) }
       guard length <= bytes / Self.part else { return false }
     }
     guard let nanoseconds else { return true }
-    guard let first else { return false }
+    guard let first = bases.first?.beginTime, let last = bases.last?.endTime else { return false }
     let (length, isTooLong) = last.subtractingReportingOverflow(first)
     return !isTooLong && length >= 0 && length <= nanoseconds / Int64(Self.part)
   }

@@ -142,7 +142,7 @@ extension HistoryWork {
   func beginAddingKeys(_ historian: Historian, _ known: Known) throws(RunFailure) -> Bool {
     let owners = historian.keyOwners
     if let lacking = known.runs.indexLackingKeys(of: owners) {
-      try beginMerging(MergePlan(again: lacking, known.manifest), historian, known)
+      try beginMerging(MergePlan(again: lacking, known.manifest.runs[lacking].level), historian, known)
       return true
     }
     return historian.state.withLock { state in
@@ -183,11 +183,15 @@ extension HistoryWork {
 }
 
 extension HistoryWork.Known {
+  /// What decides which runs are merged or go.
+  var facts: [RunFacts] { zip(runs.runs, manifest.runs).map { RunFacts($0, $1) } }
+
   /// The first run that stays, if those before it are older than what is kept, and whether it has what lived at its begin.
   func front(keeping bounds: HistoryBounds) throws(RunFailure) -> (first: Int, isBase: Bool)? {
-    guard let last = manifest.runs.last else { return nil }
     let cut = try RunFailure.reading { () throws(PageDamage) in
-      try FrontCut(runs, time: last.time, bounds)
+      try FrontCut(facts, bounds) { (index) throws(PageDamage) in
+        try RunChangesCursor(runs.runs[index]).next()?.time
+      }
     }
     return cut.map { ($0.first, runs.runs[$0.first].root.isBase) }
   }

@@ -102,7 +102,8 @@ final class HistoryWork: @unchecked Sendable {
     let options = historian.log.options
     situation.front = try known.front(keeping: options.history.bounds)
     if let rows = rowCount {
-      situation.plan = MergePlan(known.runs, known.manifest, rowCount: UInt64(rows), options)
+      situation.plan = MergePlan(
+        known.facts, rowCount: UInt64(rows), options.runLimits, options.history.bounds)
     }
     let last = historian.log.mark.visible.sequence
     if let recording {

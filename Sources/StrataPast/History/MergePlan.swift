@@ -13,18 +13,21 @@ struct MergePlan: Equatable {
   var isNewBase: Bool
 
   /// One run alone, which is written again as it is.
-  init(again index: Int, _ manifest: HistoryManifest) {
-    (runs, level, isNewBase) = (index..<index + 1, manifest.runs[index].level, false)
+  init(again index: Int, _ level: UInt32) {
+    (runs, self.level, isNewBase) = (index..<index + 1, level, false)
   }
 
   /// One run alone, which is written again with what lived at its begin.
   init(baseAt index: Int) { (runs, level, isNewBase) = (index..<index + 1, Self.baseLevel, true) }
 
-  /// Nil if nothing is to be merged.
-  init?(_ set: RunSet, _ manifest: HistoryManifest, rowCount: UInt64, _ options: StoreOptions) {
-    let (limits, bounds) = (options.runLimits, options.history.bounds)
-    let deltas = (set.runs.lastIndex { $0.root.isBase } ?? -1) + 1..<set.runs.count
-    let changes = set.runs[deltas].reduce(UInt64(0)) { $0.addingSaturated($1.root.counts.changes) }
+  /// Nil if nothing is to be merged. O(runs).
+  ///
+  /// - Parameters:
+  ///   - known: all runs, in order.
+  ///   - rowCount: how many rows there are at their end.
+  init?(_ known: [RunFacts], rowCount: UInt64, _ limits: RunLimits, _ bounds: HistoryBounds) {
+    let deltas = (known.lastIndex(where: \.isBase) ?? -1) + 1..<known.count
+    let changes = known[deltas].reduce(UInt64(0)) { $0.addingSaturated($1.changes) }
     if !deltas.isEmpty, changes >= max(limits.baseChangeCountMin, rowCount.addingSaturated(rowCount)) {
       (runs, level, isNewBase) = (deltas, Self.baseLevel, true)
       return
@@ -32,17 +35,15 @@ struct MergePlan: Equatable {
     isNewBase = false
     let count = max(2, limits.mergedCount)
     var start = 0
-    while start < manifest.runs.count {
-      let level = manifest.runs[start].level
-      let end = manifest.runs[start...].firstIndex { $0.level != level } ?? manifest.runs.count
+    while start < known.count {
+      let level = known[start].level
+      let end = known[start...].firstIndex { $0.level != level } ?? known.count
       if end - start >= count {
         let range = start..<start + count
-        let versions = set.runs[range].reduce(UInt64(0)) { $0.addingSaturated($1.root.versionCount) }
-        let isAllowed =
-          versions <= limits.mergedVersionCountMax
-          && bounds.allowsMerging(
-            set.runs[range], from: set.runs[start].root.time, to: manifest.runs[range.upperBound - 1].time)
-        if level < Self.baseLevel || isAllowed {
+        let versions = known[range].reduce(UInt64(0)) { $0.addingSaturated($1.versions) }
+        if level < Self.baseLevel
+          || versions <= limits.mergedVersionCountMax && bounds.allowsMerging(known[range])
+        {
           (runs, self.level) = (range, level + 1)
           return
         }

@@ -1,4 +1,4 @@
-// Past states, rebuilt by replay from the start.
+// States at several points of the past.
 
 internal import StrataBase
 package import StrataEvents
@@ -33,15 +33,15 @@ extension EventStore {
     counting counter: PastCounter = PastCounter(), findsChains: Bool = true,
     _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> Result {
-    let replay = Replay(
+    let states = PastPoints(
       self, folding, to: points, view: view, counting: counter, findsChains: findsChains)
-    return try await machine.past.result { slice in try replay.resume(slice).map(body) }
+    return try await machine.past.result { slice in try states.resume(slice).map(body) }
   }
 
   /// The same, for a thread that may block.
   package func statesBlocking(
     at points: [LogPoint], _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil
   ) throws(StoreError) -> [TableSet] {
-    try Replay(self, folding, to: points, view: view).resume(nil) ?? []
+    try PastPoints(self, folding, to: points, view: view).resume(nil) ?? []
   }
 }

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// That are the pages which events changed that were folded for such a state, the lists that were built for it, and what
 /// scrubbers keep. What comes from saved states or from runs is not counted: it is in the cache, which has a bound of its
-/// own. What trees have is in `PastTrees`. Safe to use from several threads.
+/// own. What trees have is in `PastTreeBytes`. Safe to use from several threads.
 final class PastMemory: StoreAttachment, Sendable {
   private struct Share {
     weak var share: PastShare?
@@ -23,7 +23,7 @@ final class PastMemory: StoreAttachment, Sendable {
   }
 
   private struct State {
-    var trees = PastTrees()
+    var trees = PastTreeBytes()
     var shares: [Share] = []
     /// How many shares there ever were.
     var shareCount = 0
@@ -74,9 +74,10 @@ final class PastMemory: StoreAttachment, Sendable {
   @discardableResult
   func count(_ set: inout TableSet, of share: PastShare, isSettled: Bool = false) -> Int {
     var sum = 0
-    var line = PastTrees.Line(fold: share.number, table: "", index: 0)
+    var line = PastTreeBytes.Line(fold: share.number, table: "", index: 0)
     set.forEachTree { tree, table, _ in
-      line = PastTrees.Line(fold: line.fold, table: table, index: line.table == table ? line.index + 1 : 0)
+      line = PastTreeBytes.Line(
+        fold: line.fold, table: table, index: line.table == table ? line.index + 1 : 0)
       // What another state has too was counted when that one was made.
       guard let bytes = tree.bytesIfOwn() else { return }
       sum += bytes
@@ -92,7 +93,7 @@ final class PastMemory: StoreAttachment, Sendable {
   /// - Parameter index: its index among the trees of its state.
   func count(_ tree: Tree, bytes: Int, of share: PastShare, _ index: Int) {
     guard let root = tree.root else { return }
-    let line = PastTrees.Line(fold: share.number, table: "", index: index)
+    let line = PastTreeBytes.Line(fold: share.number, table: "", index: index)
     state.withLock { $0.trees.note(root, bytes: bytes, shared: 0, in: line) }
   }
 

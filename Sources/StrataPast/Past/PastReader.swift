@@ -9,11 +9,17 @@ package import StrataTables
 ///
 /// A state is reached from what costs least, see `PastWays`: from a state that is known, which is the one reached last, a
 /// saved one or one that the caller keeps, from the runs of a history, or from the begin of the log. The events after
-/// that are folded. All of that is decided here and nowhere else, so these hold for every read of the past:
+/// that are folded. All of that is decided here and nowhere else, so these hold for every state of the past:
 ///
 /// - Nothing is taken from before an erasure. The log is asked for the newest note of one after everything was looked up
 ///   that may be used, and each source says how far the log was before its events were folded.
 /// - Runs that cannot be read are no error: they are left out, and the choice is made again.
+///
+/// These look for what they need without a state, and each of them looks for erasures itself:
+///
+/// - the versions of one row, and the row at a point: `EventStore+RowHistory.swift`, `EventStore+DocumentPast.swift`
+/// - the ids that changed between two points: `RowSource+Changed.swift`
+/// - the state with which the fold of a history begins, which costs otherwise: `HistoryBegin.swift`
 package final class PastReader: @unchecked Sendable {
   // Sendable so that it can move from one thread to another between two slices.
   /// A state, and the facts that are needed to go on from it.
@@ -44,8 +50,8 @@ package final class PastReader: @unchecked Sendable {
   private var pace: PastPace?
   /// The runs, once they are looked for.
   private var runs: RunPast?
-  /// The state that is being made from the runs, and the head of the one that it is made from.
-  private var making: (sequence: UInt64, head: UInt64, isUnread: Bool)?
+  /// The state that is being made from the runs.
+  private var making: Making?
   /// The state on disk, until the fold has begun with the one that costs least.
   private var saved: State?
   private var hasLookedForSaved = false
@@ -104,6 +110,15 @@ package final class PastReader: @unchecked Sendable {
 // MARK: The source
 
 extension PastReader {
+  /// A state that is being made from the runs.
+  private struct Making {
+    var sequence: UInt64
+    /// Whether its rows are read when they are looked at.
+    var isUnread = false
+    /// The state that it is made from; nil where it is made of the runs alone.
+    var other: State?
+  }
+
   /// The fold, with the state from which the one at a sequence costs least. Nil if the slice ended first.
   ///
   /// - Parameter kept: states that the caller has.
@@ -111,58 +126,72 @@ extension PastReader {
     toward sequence: UInt64, among kept: [State] = [], _ slice: TimeSlice? = nil
   ) throws(StoreError) -> Fold? {
     target = nil
-    let runs = self.runs ?? RunPast(store, folding, view: view, counter)
-    self.runs = runs
+    let runs = runPast()
     if making == nil { runs.look(through: sequence) }
-    var other: TableSet?
+    // Each time that a state is not made, the runs are known to offer less: no keys of the list, or nothing.
     while true {
-      if making == nil {
-        let known = try known(toward: sequence, kept, runs)
-        let ways = try ways(to: sequence, known, runs)
-        let source = ways.cheapest
-        let begin = ways.begin(of: source)
-        if begin < sequence, try looks() { continue }
-        switch source {
-        case .beginning: return use(Fold(store.log, folding), isOfHistory: false)
-        case .known(0) where fold != nil: return fold
-        case .known(let index): return use(known[index])
-        case .unread, .whole: making = (begin, .max, source == .unread)
-        case .change(let index):
-          making = (begin, known[index].head, false)
-          other = known[index].tables
-        }
+      guard let making else {
+        if let fold = try choose(toward: sequence, kept, runs) { return fold }
+        continue
       }
-      guard let making else { continue }
       let made =
         making.isUnread
-        ? runs.tablesUnread(at: making.sequence) : runs.tables(at: making.sequence, from: other, slice)
-      other = nil
+        ? runs.tablesUnread(at: making.sequence)
+        : runs.tables(at: making.sequence, from: making.other?.tables, slice)
       switch made {
       case .done(let tables, let head):
-        return use(State(tables: tables, head: min(head, making.head), isFromHistory: true))
+        return use(
+          State(tables: tables, head: min(head, making.other?.head ?? .max), isFromHistory: true))
       case .paused:
         spillUnfinished(runs, at: making.sequence)
         return nil
-      case .damaged, nil: self.making = nil
+      case .damaged, .lacksKeys: self.making = nil
       }
     }
   }
 
-  /// The states that are known besides the runs. One that was saved may be as new as their end, or newer; its pages are
-  /// read when they are needed.
+  /// Chooses what the state is reached from. Returns the fold that begins with it, or nil if it is to be made first, or if
+  /// the choice is to be made again.
+  private func choose(toward sequence: UInt64, _ kept: [State], _ runs: RunPast) throws(StoreError) -> Fold? {
+    let known = try known(toward: sequence, kept, runs)
+    let ways = try ways(to: sequence, known.map(\.state), runs)
+    let source = ways.cheapest
+    let begin = ways.begin(of: source)
+    if begin < sequence, try looks() { return nil }
+    switch source {
+    case .beginning: return use(Fold(store.log, folding), isOfHistory: false)
+    case .known(let index):
+      if known[index].isReached, let fold { return fold }
+      return use(known[index].state)
+    case .unread: making = Making(sequence: begin, isUnread: true)
+    case .whole: making = Making(sequence: begin)
+    case .change(let index): making = Making(sequence: begin, other: known[index].state)
+    }
+    return nil
+  }
+
+  private func runPast() -> RunPast {
+    if let runs { return runs }
+    let made = RunPast(store, folding, view: view, counter)
+    runs = made
+    return made
+  }
+
+  /// The states that are known besides the runs, and of each whether it is the one that the fold has reached. One that
+  /// was saved may be as new as their end, or newer; its pages are read when they are needed.
   private func known(
     toward sequence: UInt64, _ kept: [State], _ runs: RunPast
-  ) throws(StoreError) -> [State] {
-    var known: [State] = []
-    if let fold { known.append(state(of: fold)) }
-    known += kept
+  ) throws(StoreError) -> [(state: State, isReached: Bool)] {
+    var known: [(state: State, isReached: Bool)] = []
+    if let fold { known.append((state(of: fold), true)) }
+    known += kept.map { ($0, false) }
     if !hasLookedForSaved, sequence >= runs.end {
       _ = try looks()
       saved = Checkpoints(store.log, folding.kept, store.projectors.pageCache)?.restore(through: sequence)
         .map { State(tables: $0.tables, head: $0.head) }
       hasLookedForSaved = true
     }
-    if let saved { known.append(saved) }
+    if let saved { known.append((saved, false)) }
     return known
   }
 
@@ -190,8 +219,7 @@ extension PastReader {
 
   /// All versions of a row that the runs have; nil if there are no runs, or something was erased since they were made.
   func versions(of id: String, in table: String) throws(StoreError) -> RunVersions? {
-    let runs = self.runs ?? RunPast(store, folding, view: view, counter)
-    self.runs = runs
+    let runs = runPast()
     guard let head = runs.ways?.head else { return nil }
     try noteErasures(since: head)
     return head >= lastErasure ? runs.versions(id, of: table) : nil

@@ -11,7 +11,10 @@ final class RunPast {
     /// The state, and the head of the log before its events were folded.
     case done(TableSet, head: UInt64)
     case paused
+    /// The runs are damaged, and nothing is read of them any more.
     case damaged
+    /// The list is not kept, or not in all runs: the state is to be made otherwise.
+    case lacksKeys
   }
 
   private let store: EventStore
@@ -88,12 +91,11 @@ final class RunPast {
   }
 
   /// The state after an event that the runs have, of which rows and the kept list's items are read when they are looked
-  /// at. Nil if the list is not kept, or not in all runs by now.
-  /// O(sections + pages of keys).
-  func tablesUnread(at sequence: UInt64) -> Building? {
+  /// at. O(sections + pages of keys).
+  func tablesUnread(at sequence: UInt64) -> Building {
     guard let owner, let history, runs != nil, let name = StateName(folding.kept) else {
       hasKeys = false
-      return nil
+      return .lacksKeys
     }
     // Everything that reads a page of the state later holds the runs with their files open.
     guard let runs = read({ (runs) throws(PageDamage) in try runs.held(at: sequence) }) else {
@@ -116,7 +118,7 @@ final class RunPast {
     }
     guard let made else { return .damaged }
     hasKeys = made != nil
-    return made
+    return made ?? .lacksKeys
   }
 
   /// The bytes of rows that were read for a state which is still to be completed.

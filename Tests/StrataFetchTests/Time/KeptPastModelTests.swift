@@ -43,7 +43,7 @@ internal import Testing
       let rows = log.store.documents("t").table
       let list = try request.compiled(decode: rows.decode)
       func states(_ points: [UInt64], _ counter: PastCounter = PastCounter()) throws -> [TableSet] {
-        let replay = Replay(
+        let replay = PastPoints(
           log.store, rows.folding, to: points.map { .sequence($0) }, view: (rows.name, list.definition),
           counting: counter)
         return try #require(try replay.resume(nil))

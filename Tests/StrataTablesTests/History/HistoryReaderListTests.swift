@@ -34,7 +34,7 @@ internal import Testing
     func asked(isWhole: Bool = true) throws -> (fromHistory: Int, difference: String?) {
       let list = pair.list!
       let counter = PastCounter()
-      let replay = Replay(
+      let replay = PastPoints(
         pair.reader, pair.folding, to: sequences.map { .sequence($0) }, view: list, counting: counter)
       let states = try #require(try replay.resume(nil))
       let fromHistory = counter.counts.fromHistory

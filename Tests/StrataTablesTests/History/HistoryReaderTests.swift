@@ -88,7 +88,7 @@ internal import Testing
     let history = try await documents.history(of: "3")
     #expect(try await history == expected.history(of: "3") && history.count >= 40)
     let counter = PastCounter()
-    let replay = Replay(
+    let replay = PastPoints(
       pair.reader, StateStore.documents, to: [.sequence(end / 2), .sequence(end - 3)], view: nil,
       counting: counter)
     #expect(try replay.resume(nil)?.count == 2)

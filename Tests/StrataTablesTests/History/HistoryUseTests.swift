@@ -163,7 +163,7 @@ internal import Testing
       }
       #expect(try await documents.history(of: "3").count == 10 * round)
       #expect(try await documents["3", at: .sequence(14)]?.fields["n"] == 13)
-      let replay = Replay(store, StateStore.documents, to: [.sequence(least)], view: nil)
+      let replay = PastPoints(store, StateStore.documents, to: [.sequence(least)], view: nil)
       #expect(try replay.resume(nil)?[0].rowCount == 10)
       #expect(replay.bytesRead == 0)
       try await store.close()
@@ -243,7 +243,7 @@ internal import Testing
     }
     try store.projector(StateStore.documents).historian!.recordBlocking()
     let points: [LogPoint] = [.sequence(650), .sequence(900), .sequence(1_480)]
-    let replay = Replay(store, StateStore.documents, to: points, view: ("a", Self.definition))
+    let replay = PastPoints(store, StateStore.documents, to: points, view: ("a", Self.definition))
     var states: [TableSet]?
     var count = 0
     while states == nil, count < 1_000 {

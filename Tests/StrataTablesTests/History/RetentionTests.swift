@@ -164,7 +164,7 @@ internal import Testing
       for _ in 0..<10 {
         let sequence = UInt64.random(in: 0...past.store.head.sequence, using: &random)
         let counter = PastCounter()
-        let replay = Replay(
+        let replay = PastPoints(
           past.store, past.folding, to: [.sequence(sequence)], view: nil, counting: counter)
         let state = try #require(try replay.resume(nil)?[0])
         let counts = counter.counts

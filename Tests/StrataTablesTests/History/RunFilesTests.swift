@@ -258,7 +258,7 @@ internal import Testing
         }
         let sequence = before.end / 2
         let counter = PastCounter()
-        let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
+        let replay = PastPoints(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
         let state = try #require(try replay.resume(nil)?[0])
         #expect(
           try StateAnswers(state, of: store).difference(
@@ -315,7 +315,7 @@ internal import Testing
     }
     for sequence in stride(from: set.begin + 1, through: set.end, by: 9) {
       let counter = PastCounter()
-      let replay = Replay(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
+      let replay = PastPoints(store, folding, to: [.sequence(sequence)], view: nil, counting: counter)
       let state = try #require(try replay.resume(nil)?[0])
       try Self.check(state, expected[Int(sequence)], store, "at \(sequence)")
       #expect(counter.counts.fromHistory == 1, "at \(sequence)")

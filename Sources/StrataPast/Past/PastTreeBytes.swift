@@ -8,7 +8,7 @@ internal import StrataTables
 /// The trees of one line are made one from the other, by events that change some leaves. A leaf is counted for the oldest
 /// tree that has it. When that tree is released, the leaf is the next one's, if it was not changed in between: whether it
 /// was is not looked at, so the count may be too high, but never by more than the next tree has.
-struct PastTrees {
+struct PastTreeBytes {
   /// One tree of a fold, and what it was before.
   struct Line: Hashable {
     var fold: Int

@@ -7,7 +7,7 @@ internal import StrataTables
 
 /// The states at several points, as far as they are reached. Belongs to one thread at a time; every call blocks as long
 /// as the disk does.
-final class Replay: @unchecked Sendable {
+final class PastPoints: @unchecked Sendable {
   // Sendable so that it can move from one thread to another between two slices.
   private let store: EventStore
   private let points: [LogPoint]
