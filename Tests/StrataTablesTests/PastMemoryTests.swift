@@ -124,6 +124,23 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test
+  func `fault 119: what states may take while they are made is a part of the bound, however many there are`()
+    throws
+  {
+    let store = try Past(keepsHistory: false, limit: 64 << 20, appends: 1).store
+    let memory = store.pastMemory
+    #expect(memory.step == 4 << 20)
+    var shares = (0..<50).map { _ in memory.share() }
+    #expect(shares.count * memory.step <= 16 << 20)
+    shares.removeLast(45)
+    #expect(memory.step == 64 << 20 / 4 / 5)
+    shares = (0..<1_000).map { _ in memory.share() }
+    #expect(memory.step == 1 << 16, "less is not worth a look")
+    withExtendedLifetime(shares) {}
+    try store.closeBlocking()
+  }
+
   /// The states after some events. Nothing of the read is left when it returns.
   private static func states(_ store: EventStore, at sequences: [UInt64]) throws -> [TableSet] {
     let replay = PastPoints(store, documents, to: sequences.map { .sequence($0) }, view: ("page", view))

@@ -54,8 +54,12 @@ final class PastMemory: StoreAttachment, Sendable {
 
   var isOver: Bool { byteCount > limit }
 
-  /// A part of the bound that work which goes on may take before it is looked at.
-  var step: Int { max(limit / 16, 1 << 16) }
+  /// A part of the bound that work which goes on may take before it is looked at. However many states are being made, they
+  /// take no more than a quarter of the bound together, or 64 KiB each.
+  var step: Int {
+    let count = state.withLock { $0.shares.count { $0.share != nil } }
+    return max(min(limit / 16, limit / 4 / max(1, count)), 1 << 16)
+  }
 
   /// Counts the bytes that are kept elsewhere, and names the trees of one fold.
   func share() -> PastShare {

@@ -40,7 +40,7 @@ internal import Testing
     _ sequence: UInt64, _ store: EventStore, _ definition: ViewDefinition = definition
   ) -> Bool {
     let past = RunPast(store, folding, view: ("b", definition))
-    guard case .done? = past.tablesUnread(at: sequence) else { return false }
+    guard case .done = past.tablesUnread(at: sequence) else { return false }
     return true
   }
 
@@ -134,7 +134,7 @@ internal import Testing
       }
       for definition in definitions {
         let past = RunPast(store, Self.folding, view: ("b", definition))
-        guard case .done? = past.tablesUnread(at: made.end) else {
+        guard case .done = past.tablesUnread(at: made.end) else {
           Issue.record("build \(build) cannot read its list")
           return
         }
