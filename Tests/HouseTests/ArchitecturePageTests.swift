@@ -68,7 +68,7 @@ import Testing
     let modules = try FileManager.default.contentsOfDirectory(
       atPath: Repository.root.appendingPathComponent("Sources").path)
     var declared = Set(modules)
-    for path in Repository.swiftFiles("Sources") + Repository.swiftFiles("Tools") {
+    for path in ["Sources", "Tools", "Tests"].flatMap(Repository.swiftFiles) {
       for match in try Repository.text(path).matches(
         of: /\b(?:struct|class|enum|actor|protocol|typealias) ([A-Z]\w*)/)
       {

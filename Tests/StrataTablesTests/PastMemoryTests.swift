@@ -125,7 +125,7 @@ internal import Testing
   }
 
   @Test
-  func `fault 119: what states may take while they are made is a part of the bound, however many there are`()
+  func `what states may take while they are made is a part of the bound, however many there are`()
     throws
   {
     let store = try Past(keepsHistory: false, limit: 64 << 20, appends: 1).store

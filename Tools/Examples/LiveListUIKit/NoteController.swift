@@ -73,7 +73,7 @@
     }
 
     private func show(_ update: ListUpdate<Note, String>) {
-      // Without a window, UIKit counts the rows before it is told of changes.
+      // Without a window, UIKit counts the rows before it knows of changes.
       guard update.before != nil, collectionView.window != nil else {
         shown = update.after
         collectionView.reloadData()

@@ -9,7 +9,7 @@
 }
 
 extension Never: View {
-  public var body: Never { fatalError("signatures only") }
+  public var body: Never { preconditionFailure("signatures only") }
 }
 
 @resultBuilder public enum ViewBuilder {
@@ -36,11 +36,11 @@ extension Never: View {
 public protocol Leaf: View where Body == Never {}
 
 extension Leaf {
-  public var body: Never { fatalError("signatures only") }
+  public var body: Never { preconditionFailure("signatures only") }
 }
 
 extension Optional: View where Wrapped: View {
-  public var body: Never { fatalError("signatures only") }
+  public var body: Never { preconditionFailure("signatures only") }
 }
 
 public struct EmptyView: Leaf { public init() {} }

@@ -96,11 +96,11 @@ public struct UIListContentConfiguration: UIContentConfiguration {
 
   open func dequeueConfiguredReusableCell<Cell: UICollectionViewCell, Item>(
     using registration: CellRegistration<Cell, Item>, for indexPath: IndexPath, item: Item?
-  ) -> Cell { fatalError("signatures only") }
+  ) -> Cell { preconditionFailure("signatures only") }
 
   open func dequeueConfiguredReusableSupplementary<Supplementary: UICollectionReusableView>(
     using registration: SupplementaryRegistration<Supplementary>, for indexPath: IndexPath
-  ) -> Supplementary { fatalError("signatures only") }
+  ) -> Supplementary { preconditionFailure("signatures only") }
 
   open func supplementaryView(forElementKind elementKind: String, at indexPath: IndexPath)
     -> UICollectionReusableView?
