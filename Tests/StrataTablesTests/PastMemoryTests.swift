@@ -141,6 +141,43 @@ internal import Testing
     try store.closeBlocking()
   }
 
+  @Test func `fault 119: of fifty reads that come at once, a few make their states at the same time`()
+    async throws
+  {
+    let past = try Past(keepsHistory: false)
+    let store = past.store
+    let counts = Lock([Int]())
+    let finished = try await withThrowingTaskGroup(of: Int.self) { group in
+      for (number, moment) in past.moments.enumerated() {
+        group.addTask {
+          // One that is cancelled while it waits gives no other one's slot away.
+          if number % 10 == 9 { withUnsafeCurrentTask { $0?.cancel() } }
+          do {
+            return try await store.withStates(
+              at: [.sequence(moment.sequence)], Self.documents, view: ("page", Self.view)
+            ) { states in
+              counts.withLock { $0.append(store.pastMemory.readerCount) }
+              return Self.rows(states[0]) == moment.rows ? 1 : 0
+            }
+          } catch is CancellationError { return 0 }
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(finished == 45)
+    #expect(counts.withLock { $0.max() ?? 0 } <= PastSlots.count)
+    // All slots are free again.
+    var held: [PastSlots.Slot] = []
+    for _ in 0..<PastSlots.count { held.append(try await store.pastMemory.slots.take()) }
+    let next = Task { try await store.states(at: [.sequence(1)], Self.documents).count }
+    for _ in 0..<20 { await Task.yield() }
+    #expect(store.pastMemory.readerCount == 0, "a read makes its state without a slot")
+    held.removeLast()
+    #expect(try await next.value == 1)
+    withExtendedLifetime(held) {}
+    try store.closeBlocking()
+  }
+
   /// The states after some events. Nothing of the read is left when it returns.
   private static func states(_ store: EventStore, at sequences: [UInt64]) throws -> [TableSet] {
     let replay = PastPoints(store, documents, to: sequences.map { .sequence($0) }, view: ("page", view))

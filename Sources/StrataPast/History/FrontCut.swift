@@ -34,6 +34,7 @@ struct FrontCut {
       if !isTooOld { found = try Self.last(of: paid, before: oldest, firstTime) }
     }
     if let bytes = bounds.bytes { found = max(found, Self.first(of: paid, within: bytes, runs)) }
+    assert(found == 0 || paid.contains(found), "a cut is not paid for")
     guard found > 0 else { return nil }
     first = found
   }

@@ -22,6 +22,7 @@ extension Historian {
   func step<Result>(_ body: () -> Result) -> Result {
     state.wait { $0.beginStep() }
     defer { endStep() }
+    assert(state.withLock { $0.isRunning }, "a step is run without the turn")
     return body()
   }
 

@@ -41,6 +41,9 @@ extension HistoryManifest {
   func encoded() -> [UInt8] {
     var bytes = RawBuffer(capacity: 1 << 10)
     bytes.pad(to: Self.headLength)
+    assert(zip(runs, runs.dropFirst()).allSatisfy { $0.end == $1.begin }, "a history has no gaps")
+    assert(runs.allSatisfy { $0.begin < $0.end }, "a run has an event")
+    assert(runs.allSatisfy { $0.number < nextNumber }, "the number of a run is not given again")
     for run in runs {
       bytes.append(varint: UInt64(run.number))
       bytes.append(varint: UInt64(run.level))

@@ -124,6 +124,7 @@ final class HistoryRecording {
       })
     else { return false }
     fold.resume(from: state, headAtBegin: published.head)
+    assert(fold.state.sequence == sequence, "the fold goes on elsewhere")
     hasGoneOn = true
     if pending.eventCount == 0 {
       noteBefore()
@@ -164,6 +165,7 @@ final class HistoryRecording {
       if state.failures.listed.count > failures.listed.count { failure = state.failures.listed.last }
       failures = state.failures
     }
+    assert(stamp.sequence > sequence, "events are folded in order")
     if endsAppend { appends += 1 }
     (sequence, time) = (stamp.sequence, stamp.time)
     pending.end(

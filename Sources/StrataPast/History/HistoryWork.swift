@@ -120,6 +120,7 @@ final class HistoryWork: @unchecked Sendable {
   /// Looks at the folder, unless what is known of it holds. What does not fit the log is removed.
   func load(_ historian: Historian, _ generation: Int, isDamaged: Bool = false) throws(StoreError) {
     if let known, known.generation == generation { return }
+    assert(historian.state.withLock { $0.isInStep }, "the folder is looked at outside of a step")
     reset()
     let log = historian.log
     try log.checkWrites()
@@ -272,6 +273,7 @@ final class HistoryWork: @unchecked Sendable {
 
   /// Writes what was folded as a run.
   private func writeRun(_ historian: Historian, _ known: Known) throws(RunFailure) {
+    assert(merge == nil, "a run is written between two merges")
     guard let recording else { return }
     let entry = try write(recording, historian, known)
     try replace(known.manifest.runs.count..<known.manifest.runs.count, with: entry, historian)

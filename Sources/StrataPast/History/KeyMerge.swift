@@ -26,6 +26,7 @@ final class KeyMerge {
     _ owner: KeyOwner, _ merged: [RunReader], onto below: [RunReader], isBase: Bool, _ output: RunOutput,
     _ limits: RunLimits
   ) {
+    assert(!merged.isEmpty && (isBase || below.isEmpty), "only a base has what was there before its runs")
     (self.owner, self.merged, self.below, self.isBase) = (owner, merged, below, isBase)
     (self.output, self.limits) = (output, limits)
     kinds = owner.kinds[...]

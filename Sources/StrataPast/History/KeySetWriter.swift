@@ -105,6 +105,7 @@ struct KeySetWriter: ~Copyable {
 
   mutating func finish() throws(StoreError) -> KeySetRoot {
     guard count > 0 else { return KeySetRoot(kind: kind) }
+    assert(keysInPage > 0, "a page is written when the next key is there")
     try flush(endsGroup: true)
     endSection()
     // What is read of a run that ends before the event that is asked about is in one place of the file.

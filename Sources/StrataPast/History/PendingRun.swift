@@ -53,6 +53,7 @@ struct PendingRun {
 
   /// Begins the next run after this one was written, in the same memory.
   mutating func beginNext(begin: UInt64, time: Int64?, appends: UInt64, failures: UInt64) {
+    assert(begin == end, "the next run begins where this one ends")
     (self.begin, self.time, self.appends, self.failures) = (begin, time, appends, failures)
     versions.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
@@ -87,6 +88,7 @@ struct PendingRun {
     _ version: RunVersion, table: UInt32, id: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer
   ) {
     assert(tables[table] != nil, "a change is of a table that was not noted")
+    assert(version.sequence > end, "a change is of an event that was ended")
     let start = bytes.count
     bytes.append(contentsOf: content)
     let number = versions.count
@@ -125,6 +127,9 @@ struct PendingRun {
 
   /// Ends an event whose changes were added.
   mutating func end(_ event: RunEvent, failure: ProjectionFailures.Failure?) {
+    assert(event.sequence > end, "events are ended in order")
+    assert(
+      versions.last.map { $0.version.sequence <= event.sequence } ?? true, "a change is of a later event")
     events.append((event, (events.last?.versions.upperBound ?? 0)..<versions.count))
     if event.endsAppend { counts.appends += 1 }
     if event.hasFailed { counts.failures += 1 }
@@ -141,6 +146,7 @@ struct PendingRun {
     to output: RunOutput, _ limits: RunLimits, _ makings: [KeyMaking],
     _ before: (_ key: UnsafeRawBufferPointer, (RunVersion?, UnsafeRawBufferPointer) -> Void) -> Void
   ) throws(RunFailure) -> WrittenRun {
+    assert(isAtEndOfAppend, "a run ends inside an append")
     var writer = RunWriter(
       output, begin: begin, time: time, appends: appends, failures: failures, isBase: false, limits)
     let numbers: [UInt32]

@@ -49,6 +49,7 @@ final class RunMerge {
     _ set: RunSet, _ range: Range<Int>, isNewBase: Bool, _ owners: [KeyOwner], _ output: RunOutput,
     _ limits: RunLimits
   ) throws(PageDamage) {
+    assert(!range.isEmpty && range.upperBound <= set.runs.count, "some neighbouring runs are merged")
     let merged = Array(set.runs[range])
     let first = merged[0].root
     // From the last base on: what lived at the begin.
@@ -253,6 +254,8 @@ final class RunMerge {
   }
 
   private func finish() throws(RunFailure) -> WrittenRun {
+    assert(areRowsDone && run == merged.count, "a merged run ends with its last change")
+    assert(makings.isEmpty && keyMerges.isEmpty, "a merged run ends with all of its keys")
     let tables: [RunTable]
     let failures: [ProjectionFailures.Failure]
     do throws(PageDamage) {

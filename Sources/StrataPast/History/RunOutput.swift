@@ -47,6 +47,7 @@ final class RunOutput {
     if buffer.count >= step.length { try flush() }
     let start = buffer.count
     let checksum = StatePage.appendRecord(raw, to: &buffer)
+    assert(buffer.count - start <= Int(UInt32.max), "the length of a record has 32 bits")
     return RecordAddress(
       offset: written + UInt64(start), length: UInt32(truncatingIfNeeded: buffer.count - start),
       checksum: checksum)
@@ -66,6 +67,7 @@ final class RunOutput {
 
   /// Makes everything durable but the file's name.
   func finish() throws(StoreError) {
+    assert(durable != nil, "a scratch file need not be durable")
     try flush()
     try file.sync()
   }

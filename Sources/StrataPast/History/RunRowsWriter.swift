@@ -58,6 +58,7 @@ struct RunRowsWriter: ~Copyable {
   /// Begins a row. Its number is the number of rows before it.
   mutating func begin(_ key: UnsafeRawBufferPointer) throws(StoreError) {
     if page.count >= limits.pageLength { try flush() }
+    assert(position == nil || lastKey.withUnsafeBytes { $0.order(key) < 0 }, "the rows of a run ascend")
     self.key.removeAll(keepingCapacity: true)
     self.key.append(contentsOf: key)
     (isContinued, rowVersionCount, documentCount, last) = (false, 0, 0, nil)
@@ -66,6 +67,8 @@ struct RunRowsWriter: ~Copyable {
 
   /// Adds a version of the row.
   mutating func add(_ version: RunVersion, _ content: UnsafeRawBufferPointer) throws(StoreError) {
+    assert(last.map { $0.sequence < version.sequence } ?? true, "the versions of a row ascend")
+    assert(version.created <= version.sequence, "a version is older than its row")
     if rowVersionCount > 0, page.count + row.count >= limits.pageLength {
       endPart(continues: true)
       try flush()

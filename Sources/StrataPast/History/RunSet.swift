@@ -82,6 +82,7 @@ struct RunSet: Sendable {
   /// The runs that together hold the state after an event: from the last base on.
   func runs(holding sequence: UInt64) -> ArraySlice<RunReader> {
     guard let last = index(of: sequence) else { return [] }
+    assert(covers(sequence), "runs hold the states after their events")
     let base = runs[...last].lastIndex { $0.root.isBase } ?? 0
     return runs[base...last]
   }

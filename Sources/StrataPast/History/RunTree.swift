@@ -90,9 +90,13 @@ struct RunTreeWriter: ~Copyable {
   private mutating func add(
     _ position: RunPosition, _ place: RecordAddress, level: Int, _ output: RunOutput
   ) throws(StoreError) {
+    assert(level <= levels.count, "a level of an index has the one below it")
     if level == levels.count { levels.append(Level(first: position)) }
     if levels[level].entries.count > 1, levels[level].length >= pageLength { try flush(level, output) }
     if levels[level].entries.isEmpty { levels[level].first = position }
+    assert(
+      levels[level].entries.last.map { $0.position.number <= position.number } ?? true,
+      "pages are added in the order of what they begin with")
     levels[level].entries.append((position, place))
     levels[level].length += position.key.count + 20
   }
@@ -121,6 +125,7 @@ struct RunTreeWriter: ~Copyable {
       try flush(level, output)
       level += 1
     }
+    assert(level <= RunTreeRoot.heightMax, "an index is higher than a reader accepts")
     return RunTreeRoot(height: UInt8(truncatingIfNeeded: level), place: levels[level].entries[0].place)
   }
 }

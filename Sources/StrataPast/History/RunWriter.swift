@@ -66,9 +66,13 @@ struct RunWriter: ~Copyable {
   mutating func endRows() throws(StoreError) { rowsRoot = try rowsWriter.finish() }
 
   /// Adds keys that were written to the output.
-  mutating func add(_ keys: OwnerKeys) { self.keys.append(keys) }
+  mutating func add(_ keys: OwnerKeys) {
+    assert(!self.keys.contains { $0.owner == keys.owner }, "a run has the keys of an owner once")
+    self.keys.append(keys)
+  }
 
   mutating func add(_ event: RunEvent, _ rows: some Collection<UInt32>) throws(StoreError) {
+    assert(event.sequence > last, "the events of a run ascend")
     last = event.sequence
     try changesWriter.add(event, rows)
   }
@@ -77,6 +81,7 @@ struct RunWriter: ~Copyable {
   mutating func finish(
     _ tables: [RunTable], _ listed: [ProjectionFailures.Failure]
   ) throws(StoreError) -> WrittenRun {
+    assert(isBase == hashes.isEmpty || rowsWriter.rowCount == 0, "only a delta has a filter")
     guard let changes = try changesWriter.finish() else {
       preconditionFailure("a run is written without an event")
     }

@@ -31,7 +31,10 @@ struct SortedMerge<Source: AscendingSource> {
   }
 
   /// The first source that is at the item. There must be one.
-  var first: Source { sources[current[0]] }
+  var first: Source {
+    assert(!current.isEmpty && areThere[current[0]], "a source is asked for its item at its end")
+    return sources[current[0]]
+  }
 
   /// Goes to the next item. False at the end.
   @inline(__always)

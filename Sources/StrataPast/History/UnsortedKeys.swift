@@ -79,6 +79,7 @@ final class UnsortedKeys {
           key: key(entry), sectionLength: Int(entry.sectionLength), idLength: Int(entry.idLength),
           sequence: entry.sequence, isBirth: entry.isBirth))
     }
+    assert(merge == nil && position == 0, "keys are lent once all of them are gathered")
     self.parts.append(try parts.end())
     entries.removeAll(keepingCapacity: true)
     bytes.removeAll()
@@ -112,6 +113,7 @@ final class UnsortedKeys {
   /// The same if all keys are in memory.
   private func nextInMemory(_ record: inout KeyRecord, after begin: UInt64) -> Bool {
     guard position < entries.count else { return false }
+    assert(isSorted && parts.isEmpty, "keys are lent in ascending order")
     let first = entries[position]
     record.begin(entry(first), after: begin)
     repeat {

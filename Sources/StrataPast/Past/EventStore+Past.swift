@@ -33,8 +33,9 @@ extension EventStore {
     counting counter: PastCounter = PastCounter(), findsChains: Bool = true,
     _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> Result {
+    let slot = try await pastMemory.slots.take()
     let states = PastPoints(
-      self, folding, to: points, view: view, counting: counter, findsChains: findsChains)
+      self, folding, to: points, view: view, counting: counter, findsChains: findsChains, in: slot)
     return try await machine.past.result { slice in try states.resume(slice).map(body) }
   }
 

@@ -26,7 +26,8 @@ extension RowTable {
           StreamName(category: name, id: id), known, builds: builds, counting: PastCounter())
       }
     } else {
-      let walk = RowWalk(store, folding, name, id)
+      let slot = try await store.pastMemory.slots.take()
+      let walk = RowWalk(store, folding, name, id, in: slot)
       rows = try await store.machine.past.result { slice in try walk.resume(slice) }
     }
     var id = id
@@ -170,6 +171,7 @@ private final class RowWalk: @unchecked Sendable {
   private let folding: Folding
   private let table: String
   private let id: String
+  private let slot: PastSlots.Slot
   private var past: PastReader
   /// The versions that the runs have, once they were looked for. Without runs, none after the end of the log.
   private var known: RunVersions?
@@ -180,9 +182,9 @@ private final class RowWalk: @unchecked Sendable {
   private var versions: [RunRow] = []
   private var seen = SeenRow(nil)
 
-  init(_ store: EventStore, _ folding: Folding, _ table: String, _ id: String) {
-    (self.store, self.folding, self.table, self.id) = (store, folding, table, id)
-    past = PastReader(store, folding)
+  init(_ store: EventStore, _ folding: Folding, _ table: String, _ id: String, in slot: PastSlots.Slot) {
+    (self.store, self.folding, self.table, self.id, self.slot) = (store, folding, table, id, slot)
+    past = PastReader(store, folding, in: slot)
   }
 
   /// Goes on for a slice. Returns the versions once all are noted.
@@ -222,7 +224,7 @@ private final class RowWalk: @unchecked Sendable {
     }
     if case .erased = run {
       (known, front, rest, versions, seen) = (nil, nil, nil, [], SeenRow(nil))
-      past = PastReader(store, folding)
+      past = PastReader(store, folding, in: slot)
     }
     if case .done = run { return true }
     return false

@@ -58,6 +58,8 @@ final class KeysAt: Sendable {
   init(
     _ parts: [Part], at sequence: UInt64, _ limits: RunLimits, total: Int? = nil
   ) throws(PageDamage) {
+    assert(parts.allSatisfy { !$0.keys.isEmpty }, "a run without keys says nothing of them")
+    assert(parts.indices.allSatisfy { parts[$0].index == $0 }, "a part knows its index")
     (self.parts, self.sequence, self.limits, self.total) = (parts, sequence, limits, total)
     let most = parts.reduce(UInt64(0)) { $0.addingSaturated($1.keys.root.count) }
     guard total.map({ UInt64($0) <= most }) ?? true else {
@@ -134,6 +136,7 @@ final class KeysAt: Sendable {
   func counts(
     from low: [UInt8], to high: [UInt8]?, cutAt cuts: [[UInt8]]
   ) throws(PageDamage) -> [Int] {
+    assert(zip(cuts, cuts.dropFirst()).allSatisfy { $0.isBefore($1) }, "parts of a range are cut in order")
     for bound in [low, high] { if let bound { try willFind(bound, goesOn: false) } }
     let groupCounts = try groupCounts()
     var counters = zip(parts, groupCounts).map { KeyCounter($0.keys, at: sequence, $1) }

@@ -34,6 +34,8 @@ final class PastMemory: StoreAttachment, Sendable {
 
   /// The bound in bytes.
   let limit: Int
+  /// Who makes states now.
+  let slots = PastSlots()
   private let log: Log
   private let state = Lock(State())
 
@@ -57,15 +59,17 @@ final class PastMemory: StoreAttachment, Sendable {
   /// A part of the bound that work which goes on may take before it is looked at. However many states are being made, they
   /// take no more than a quarter of the bound together, or 64 KiB each.
   var step: Int {
-    let count = state.withLock { $0.shares.count { $0.share != nil } }
-    return max(min(limit / 16, limit / 4 / max(1, count)), 1 << 16)
+    max(min(limit / 16, limit / 4 / max(1, readerCount)), 1 << 16)
   }
 
+  /// How many readers of the past there are.
+  var readerCount: Int { state.withLock { $0.shares.count { $0.share != nil } } }
+
   /// Counts the bytes that are kept elsewhere, and names the trees of one fold.
-  func share() -> PastShare {
+  func share(in slot: PastSlots.Slot? = nil) -> PastShare {
     state.withLock { state in
       state.shareCount += 1
-      let share = PastShare(number: state.shareCount)
+      let share = PastShare(number: state.shareCount, slot)
       state.shares.removeAll { $0.share == nil }
       state.shares.append(Share(share: share))
       return share
@@ -98,6 +102,7 @@ final class PastMemory: StoreAttachment, Sendable {
   func count(_ tree: Tree, bytes: Int, of share: PastShare, _ index: Int) {
     guard let root = tree.root else { return }
     let line = PastTreeBytes.Line(fold: share.number, table: "", index: index)
+    assert(bytes >= 0, "a tree is counted with the bytes that only it has")
     state.withLock { $0.trees.note(root, bytes: bytes, shared: 0, in: line) }
   }
 
@@ -182,11 +187,17 @@ final class PastShare: Sendable {
   let number: Int
   private let bytes = Atomic<Int>(0)
 
-  init(number: Int) { self.number = number }
+  /// For as long as this is there, also where a step goes on after its task was cancelled.
+  private let slot: PastSlots.Slot?
+
+  init(number: Int, _ slot: PastSlots.Slot?) { (self.number, self.slot) = (number, slot) }
 
   var byteCount: Int {
     get { bytes.load(ordering: .relaxed) }
-    set { bytes.store(newValue, ordering: .relaxed) }
+    set {
+      assert(newValue >= 0, "more bytes were released than were kept")
+      bytes.store(newValue, ordering: .relaxed)
+    }
   }
 }
 

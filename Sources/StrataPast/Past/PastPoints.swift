@@ -25,13 +25,13 @@ final class PastPoints: @unchecked Sendable {
   init(
     _ store: EventStore, _ folding: Folding, to points: [LogPoint],
     view: (table: String, definition: ViewDefinition)?, counting counter: PastCounter = PastCounter(),
-    findsChains: Bool = true
+    findsChains: Bool = true, in slot: PastSlots.Slot? = nil
   ) {
     self.store = store
     self.points = points
     self.view = view
     self.findsChains = findsChains
-    past = PastReader(store, folding, view: view, counting: counter)
+    past = PastReader(store, folding, view: view, counting: counter, in: slot)
   }
 
   /// The bytes of the log that were read for the states so far.
@@ -47,6 +47,7 @@ final class PastPoints: @unchecked Sendable {
       if findsChains { try fold.findChain() }
       if let view, !fold.addView(view.definition, of: view.table, slice ?? TimeSlice()) { return nil }
       past.settle(fold)
+      assert(states[sequence] == nil, "each state is reached once")
       states[sequence] = fold.state
       reached = nil
       rest.removeLast()

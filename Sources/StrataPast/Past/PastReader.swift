@@ -68,14 +68,16 @@ package final class PastReader: @unchecked Sendable {
   /// - Parameters:
   ///   - view: a list that is looked at in the states. A kept list is not built, where a history has its keys.
   ///   - tracksChain: whether each state gets its chain.
+  ///   - slot: the right to make states, for one of many reads that may come at once.
   package init(
     _ store: EventStore, _ folding: Folding, view: (table: String, definition: ViewDefinition)? = nil,
-    costs: PastCosts? = nil, tracksChain: Bool = false, counting counter: PastCounter = PastCounter()
+    costs: PastCosts? = nil, tracksChain: Bool = false, counting counter: PastCounter = PastCounter(),
+    in slot: PastSlots.Slot? = nil
   ) {
     (self.store, self.folding, self.view) = (store, folding, view)
     (self.costs, self.tracksChain, self.counter) = (costs ?? .ofRead, tracksChain, counter)
     memory = store.pastMemory
-    share = memory.share()
+    share = memory.share(in: slot)
     file = PastFile(store, folding)
   }
 
@@ -157,6 +159,7 @@ extension PastReader {
     let ways = try ways(to: sequence, known.map(\.state), runs)
     let source = ways.cheapest
     let begin = ways.begin(of: source)
+    assert(source == .beginning || begin <= sequence, "events are folded forward, from before the state")
     if begin < sequence, try looks() { return nil }
     switch source {
     case .beginning: return use(Fold(store.log, folding), isOfHistory: false)
@@ -231,6 +234,7 @@ extension PastReader {
   }
 
   private func use(_ fold: Fold, isOfHistory: Bool) -> Fold {
+    assert(making == nil || isOfHistory, "a state that was made from runs is of a history")
     (self.fold, self.isOfHistory) = (fold, isOfHistory)
     (making, saved, pace) = (nil, nil, nil)
     share.byteCount = keptBytes ?? 0
@@ -253,6 +257,7 @@ extension PastReader {
 extension PastReader {
   /// Folds up to a sequence, and moves pages to a file on the way. False if the slice ended first.
   func run(_ fold: Fold, through last: UInt64, _ slice: TimeSlice? = nil) throws(StoreError) -> Bool {
+    assert(fold === self.fold, "a reader folds on from the state that it began with")
     var pace = self.pace ?? PastPace(at: fold.state.sequence, step: memory.step)
     defer { self.pace = pace }
     while true {
@@ -303,6 +308,7 @@ extension PastReader {
 
   /// The same for a state that is being read from runs, between two slices.
   private func spillUnfinished(_ runs: RunPast, at sequence: UInt64) {
+    assert(making != nil, "what was read from runs is for a state that is being made")
     share.byteCount = runs.unfinishedBytes
     guard share.byteCount >= memory.step, memory.isOver else { return }
     file.spill { (file) throws(StoreError) in try runs.spillUnfinished(to: file, at: sequence) }

@@ -133,11 +133,13 @@ extension PastStates {
       tally.remove(tree)
       memory.count(tree, bytes: before - tally.bytes, of: reader.share, number)
     }
+    assert(!states.isEmpty || tally.bytes == 0, "the pages of no state are counted as kept")
   }
 
   private func keep(_ state: PastReader.State, near focus: UInt64) {
     let place = states.firstIndex { $0.sequence >= state.sequence } ?? states.count
     if place < states.count, states[place].sequence == state.sequence { return }
+    assert(place == 0 || states[place - 1].sequence < state.sequence, "the kept states ascend")
     states.insert(state, at: place)
     for tree in state.tables.trees { tally.add(tree) }
     while states.count > 1, states.count > Self.keptCountMax || tally.bytes > keptSizeMax || memory.isOver {
@@ -149,6 +151,7 @@ extension PastStates {
   ///
   /// - Parameter newest: the sequence of one that stays, next to others.
   private func expendable(near focus: UInt64, except newest: UInt64?) -> Int {
+    assert(!states.isEmpty, "no state is kept that could be dropped")
     // The gap that dropping a state would leave, relative to its distance from the current position.
     func loss(_ index: Int) -> Double {
       let sequence = states[index].sequence

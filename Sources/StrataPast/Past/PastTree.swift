@@ -151,6 +151,7 @@ final class PastTree: Sendable {
 
   /// The parts below one, each with a key.
   private func children(_ part: PagePart) throws(PageDamage) -> [PagePart] {
+    assert(part.height > 0, "a leaf has no parts below it")
     let (low, high) = range(part)
     let cuts = try keys.cuts(from: low, to: high, partCount: PageLayout.childCountMax)
     var parts: [PagePart] = []
@@ -167,6 +168,7 @@ final class PastTree: Sendable {
           place: nextPlace(), height: part.height - 1, total: UInt32(truncatingIfNeeded: total), low: bound,
           high: part.high))
     }
+    assert(parts.count <= PageLayout.childCountMax, "an inner page has room for its children")
     guard sum == UInt64(part.total) else {
       throw PageDamage("the runs have other keys than they count")
     }
@@ -174,6 +176,7 @@ final class PastTree: Sendable {
   }
 
   private func inner(_ part: PagePart, _ parts: [PagePart], _ source: PageSource) -> PageRef {
+    assert(parts.allSatisfy { $0.height + 1 == part.height }, "the children of a page are one level below it")
     var draft = InnerDraft(height: part.height)
     for child in parts {
       (child.low ?? []).withUnsafeBytes { low in

@@ -41,6 +41,7 @@ struct PastTreeBytes {
   ///   - bytes: those of the leaves that no older tree has.
   ///   - shared: at most how many more there are.
   mutating func note(_ root: Page, bytes: Int, shared: Int, in line: Line) {
+    assert(bytes >= 0 && shared >= 0, "a tree takes less than nothing")
     var held = Self.held(lines[line] ?? [])
     held.removeAll { $0.root === root }
     held.append(Counted(root: root, bytes: bytes, shared: shared))

@@ -83,6 +83,7 @@ final class RunPast {
             on: store.log.options.writesInStep ? .none : store.log.options.machine.parallel)
         }
       }
+      assert(building == nil || step == nil, "one state is made at a time")
       let made = if let step { try step.resume(slice) } else { try building?.resume(slice) }
       guard let tables = made else { return .paused }
       (building, step) = (nil, nil)

@@ -260,6 +260,7 @@ extension Projector {
 
   /// Makes a fold the one that goes on.
   func use(_ fold: Fold, _ own: Exclusive) {
+    assert(fold !== own.fold, "a fold is begun once")
     fold.meter = own.meter
     own.fold = fold
     own.restartCount = fold.restartCount

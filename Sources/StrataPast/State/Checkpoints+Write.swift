@@ -91,6 +91,7 @@ extension Checkpoints {
     guard let chain = tables.chain else {
       throw .invalid(what: "a state inside a block cannot be saved")
     }
+    assert(state.withLock { $0.isWriting }, "one thread writes at a time")
     let removalCount = log.derivedSpace?.removalCount ?? 0
     try checkMayWrite()
     let files = try filesToWrite()

@@ -136,6 +136,7 @@ final class SpillWriter {
   /// Appends a leaf. Once its bytes are in the file, a stub takes its place.
   func append(_ own: Tree.OwnLeaf) throws(StoreError) {
     let leaf = own.leaf
+    assert(leaf.count > 0, "a leaf that says where its keys begin has one")
     let place = appendRecord(of: leaf)
     // A tree may be a part of the one that pages are made from again, so a leaf at its edge says what its keys are.
     var key = KeyBuffer()
@@ -177,6 +178,7 @@ final class SpillWriter {
     buffer.removeAll()
     for (parent, index, part) in waiting {
       let leaf = parent.link(index)
+      assert(leaf.isLeaf && !leaf.isStub, "a stub takes the place of a leaf in memory")
       leaf.place.pointee = .none
       // The stub takes over the reference to the leaf that the page had.
       let stub = PageRef(stubFor: part, in: source, loaded: leaf)

@@ -64,6 +64,9 @@ struct StateEntries {
 extension StateEntries {
   /// Makes a directory name exactly these entries. Those that it has already stay, and so do the pages that hold them.
   func write(to directory: inout Tree) {
+    assert(views.allSatisfy { Int($0.table) < tables.count }, "a view is over a table of its state")
+    assert(
+      failures.count == min(failureCount, ProjectionFailures.listedCountMax), "a failure is not listed")
     var wanted: [[UInt8]: [UInt8]] = [:]
     for (index, table) in tables.enumerated() {
       var value = RawBuffer(capacity: 128)

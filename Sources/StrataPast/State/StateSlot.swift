@@ -61,6 +61,7 @@ struct StateSlot: Equatable {
 
 extension StateSlot {
   func encoded() -> [UInt8] {
+    assert(root.total == 0 || root.place.length > StatePage.headLength, "the root of a state is a record")
     var bytes = [UInt8](repeating: 0, count: Self.length)
     bytes.withUnsafeMutableBytes { buffer in
       let base = buffer.baseAddress!

@@ -96,6 +96,7 @@ struct StateWriter: ~Copyable {
     // The cache may drop the leaf meanwhile.
     let reads = PageReads()
     defer { withExtendedLifetime(reads) {} }
+    assert(written.moved[stub.reference.toOpaque()] == nil, "a leaf is moved once")
     written.moved[stub.reference.toOpaque()] = try append(try Self.loaded(stub), before: before)
     return true
   }
@@ -125,6 +126,7 @@ struct StateWriter: ~Copyable {
     guard isDue else { return false }
     let before = page.place.pointee
     let place = try append(page, before: before)
+    assert(!place.isNone && place != before, "a page that was written has another place than before")
     placed.append((page.reference.takeUnretainedValue(), before))
     if !page.isLeaf { written.inner.insert(page.reference.toOpaque()) }
     page.place.pointee = place
@@ -146,6 +148,7 @@ struct StateWriter: ~Copyable {
     try flush()
     file?.file.close()
     let new = try files.beginPageFile(above: least)
+    assert(new.number > least, "a new file has a number that no page of the trees names")
     begun.insert(new.number)
     file = new
     try check()
@@ -167,6 +170,7 @@ struct StateWriter: ~Copyable {
   /// Makes everything durable that was written.
   mutating func finish() throws(StoreError) {
     try flush()
+    assert(buffer.bytes.isEmpty, "a page is not written")
     if !begun.isEmpty { try files.syncFolder() }
   }
 
