@@ -108,6 +108,9 @@ struct Workload: Sendable {
     .init(
       name: "copies", about: "shipping to a folder, waiting for it, and copies from the beginning", rounds: 3,
       run: copies),
+    .init(
+      name: "consumers", about: "a consumer with an effect for each event, one by one and in batches", rounds: 5,
+      run: consumers),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(
       name: "reads", about: "single events and streams, anywhere in the log, blocking and through await",
@@ -122,6 +125,9 @@ struct Workload: Sendable {
       run: lists),
     .init(
       name: "fetch", about: "first fetches of lists, next to sorting an array", rounds: 3, run: firstFetches),
+    .init(
+      name: "viewers", about: "windows of one list, each with a controller and a task of its own", rounds: 5,
+      run: viewers),
     .init(
       name: "snapshots", about: "turning an array into a snapshot, and its difference into stages",
       rounds: 15,

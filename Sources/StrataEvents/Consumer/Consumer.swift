@@ -34,7 +34,8 @@ public struct Consumer: Sendable {
   /// is saved. A consumer that begins at the head saves at once where that is.
   ///
   /// The handler runs in the caller's isolation, with one append at a time. If it throws, it is called again with the
-  /// same append and an empty batch, as often as the options say, and then the policy applies. An expectation in the
+  /// same append and an empty batch, as often as the options say, and then the policy applies. See
+  /// ``ConsumerOptions/batchCount`` for effects of several appends in one. An expectation in the
   /// batch that is not met counts as an error of the handler, and so does an event that the store does not take. A disk
   /// that is full does not: what the handler has done is saved again after a pause, as often as the options say.
   ///
@@ -61,8 +62,9 @@ public struct Consumer: Sendable {
     defer { saver.cancel() }
     do {
       let start = try await start(state, ledger)
-      for try await append in store.feed(of: options.selection, from: start, until: end) {
-        try await pass(append, ledger, handle)
+      let feed = FeedPosition(store.feed(of: options.selection, from: start, until: end))
+      while let appends = try await feed.nextBatch(gathering: options.batchCount) {
+        try await pass(appends, ledger, handle)
       }
     } catch {
       // The task may be cancelled, and what was handled is saved all the same.
@@ -94,7 +96,9 @@ public struct Consumer: Sendable {
     for try await append in store.feed(of: options.selection, from: start, until: .caughtUp) {
       lag += UInt64(append.events.count)
     }
-    return ConsumerStatus(name, state, savedAt: savedAt, lag: lag, isLagExact: true)
+    return ConsumerStatus(
+      name, state, savedAt: savedAt, lag: lag, isLagExact: true,
+      selectsNothing: options.selection.isEmpty)
   }
 
   /// Deletes the consumer's position, and what it set aside. A later run begins where the options say.
@@ -113,7 +117,7 @@ public struct Consumer: Sendable {
 
 extension Consumer {
   /// Handles one append, again after errors, or sets it aside, or throws.
-  private nonisolated(nonsending) func pass(
+  nonisolated(nonsending) func pass(
     _ append: RecordedAppend, _ ledger: ConsumerLedger,
     _ handle: (RecordedAppend, inout WriteBatch) async throws -> Void
   ) async throws {
@@ -138,12 +142,12 @@ extension Consumer {
   }
 
   /// An error that is the handler's, or that of the batch it has filled.
-  private struct Refusal: Error {
+  struct Refusal: Error {
     var error: any Error
   }
 
   /// Appends what a handler has added, with the position, or notes that it has added nothing.
-  private nonisolated(nonsending) func pass(
+  nonisolated(nonsending) func pass(
     _ append: RecordedAppend, _ effects: ConsumerLedger.Effects, _ ledger: ConsumerLedger
   ) async throws {
     do throws(any Error) { try await savingAgain { try await ledger.pass(append, with: effects) } } catch {
@@ -155,7 +159,7 @@ extension Consumer {
   }
 
   /// Saves, and tries again while the disk is full, as often as the options say of a handler.
-  private nonisolated(nonsending) func savingAgain(_ save: () async throws -> Void) async throws {
+  nonisolated(nonsending) func savingAgain(_ save: () async throws -> Void) async throws {
     var retries = Retries(options)
     while true {
       do throws(any Error) { return try await save() } catch {
@@ -166,7 +170,7 @@ extension Consumer {
 
   /// Whether an error of a handler says that the run ends: that its task was cancelled, or that its store was closed,
   /// suspended or can no longer write. The same errors of another task or store are the handler's.
-  private func isEnd(_ error: any Error) -> Bool {
+  func isEnd(_ error: any Error) -> Bool {
     if error is CancellationError { return Task.isCancelled }
     if case .unavailable = error as? StoreError { return store.unavailability != nil }
     return false

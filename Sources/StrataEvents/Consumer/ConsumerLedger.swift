@@ -10,6 +10,8 @@ actor ConsumerLedger {
   struct Effects: Sendable {
     var events: [NewEvent] = []
     var expectations: [StreamName: ExpectedVersion] = [:]
+    /// What is recorded about the appends that they are effects of, if there are several.
+    var causes: [UInt64]?
   }
 
   private let store: EventStore
@@ -21,7 +23,7 @@ actor ConsumerLedger {
   private var version: UInt64
   /// The last append that was handled and is not part of a saved state yet.
   private var handled: RecordedAppend?
-  private var unsavedCount = 0
+  private(set) var unsavedCount = 0
   /// One save at a time, so that each one expects the version that the one before it made.
   private let turns = Turns<OneThing>()
 
@@ -82,6 +84,7 @@ actor ConsumerLedger {
     var next = state
     change(&next)
     if let last { next.pass(try last.position) }
+    next.causes = effects.causes
     next.shortenTexts()
     var events = effects.events
     for event in events { try store.checkOwn(event) }

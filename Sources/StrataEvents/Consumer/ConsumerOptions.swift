@@ -17,6 +17,15 @@ public struct ConsumerOptions: Sendable {
   /// How many appends are handled without effects in the store before the position is saved; at least 1. A consumer that
   /// is killed receives at most that many a second time.
   public var saveCount = 100
+  /// The effects of how many appends at most become one append, together with the position; 1 appends those of each on
+  /// their own. Each append costs a sync of the disk, so a consumer with effects keeps up with busy writers by a batch,
+  /// such as 256.
+  ///
+  /// Nothing waits for a batch to fill: it has what is in the log already. If the handler throws, or an expectation is
+  /// not met, nothing of the batch is appended, and the handler receives each of its appends again, on its own. Until a
+  /// batch is appended, the store does not have its effects: a handler that reads what it has written itself needs
+  /// batches of 1, or has to expect a version. ``EventStore/cause(of:)`` finds the append that led to an effect.
+  public var batchCount = 1
   /// After what time a position that is not saved yet is saved, however few appends were handled.
   public var saveInterval = Duration.seconds(5)
   /// How often the handler is tried again with the same append, before the policy applies.

@@ -29,6 +29,9 @@ public struct ConsumerStatus: Sendable, Hashable {
   /// ``EventStore/consumers()`` also counts the events that only such a condition leaves out. ``Consumer/status()`` does
   /// not count them.
   public var isLagExact: Bool
+  /// Whether no event can ever pass the selection, because its types exclude each other, or because no event has such a
+  /// name: the consumer never receives anything, and is wrong.
+  public var selectsNothing: Bool
   /// The append at which the consumer stopped; nil once it was handled. For a position that cannot be read, the event that
   /// should say it.
   public var lastError: ConsumerFailure?
@@ -48,6 +51,9 @@ struct ConsumerState: Codable, Equatable {
   var setAside: [ConsumerFailure] = []
   /// What the consumer receives; nil for everything.
   var selection: NamedSelection?
+  /// The appends that led to the effects in the same append, if there are several: of each the sequence of its last event
+  /// and the number of its effects, in the order of the effects. Nil if all are effects of the append that ends at `at`.
+  var causes: [UInt64]?
 
   /// The type of an event with a state.
   static let saved = "$consumed"

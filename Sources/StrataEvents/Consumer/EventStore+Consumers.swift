@@ -38,7 +38,7 @@ extension EventStore {
       let selection = state.selection.map { EventSelection($0) } ?? .all
       let status = ConsumerStatus(
         event.stream.id, state, savedAt: event.time, lag: 0,
-        isLagExact: isReadable && state.selection?.hasConditions != true)
+        isLagExact: isReadable && state.selection?.hasConditions != true, selectsNothing: selection.isEmpty)
       let start = max(begin, state.position?.sequence ?? begin)
       counts.append(LagCount(status: status, selection: selection, start: start))
     }
@@ -85,9 +85,13 @@ private struct LagCount {
 }
 
 extension ConsumerStatus {
-  init(_ name: String, _ state: ConsumerState, savedAt: Timestamp?, lag: UInt64, isLagExact: Bool) {
+  init(
+    _ name: String, _ state: ConsumerState, savedAt: Timestamp?, lag: UInt64, isLagExact: Bool,
+    selectsNothing: Bool
+  ) {
     self.init(
       name: name, position: state.position, savedAt: savedAt, lag: lag, isLagExact: isLagExact,
-      lastError: state.lastError, setAsideCount: state.setAsideCount, setAside: state.setAside)
+      selectsNothing: selectsNothing, lastError: state.lastError, setAsideCount: state.setAsideCount,
+      setAside: state.setAside)
   }
 }

@@ -95,6 +95,21 @@ public struct EventSelection: Sendable {
 
   private init() {}
 
+  /// Whether no event can pass, whatever the log has: no event has such names, or none has all of them. O(names).
+  var isEmpty: Bool {
+    let lengthMax = FormatLimits.streamLengthMax
+    if let stream, !(1...lengthMax).contains(stream.count) { return true }
+    if let category, category.count > lengthMax { return true }
+    if let stream, let category, stream.withUnsafeBytes({ !Self.isIn(category, $0) }) { return true }
+    guard let types else { return false }
+    return types.allSatisfy { type in
+      guard (1...FormatLimits.typeLengthMax).contains(type.count) else { return true }
+      // In streams of the application, Strata writes no types of its own but those of documents.
+      return !includesInternal && type[0] == Self.dollar
+        && !DocumentEvent.all.contains(String(decoding: type, as: UTF8.self))
+    }
+  }
+
   /// The names by which an index finds the selected events, and perhaps others; nil if it takes the whole log.
   package var indexedNames: (kind: IndexedKind, names: [[UInt8]])? {
     if let stream { return (.stream, [stream]) }

@@ -82,6 +82,9 @@ final class FeedPosition: @unchecked Sendable {
   private var buffer: [RecordedAppend] = []
   private var nextIndex = 0
   private var isEnded = false
+  /// Further appends that `nextBatch(gathering:)` has pulled, and the error that ended its pull.
+  private var gathered: [RecordedAppend] = []
+  private var heldFailure: StoreError?
 
   init(_ feed: ChangeFeed) {
     let store = feed.store
@@ -144,6 +147,35 @@ final class FeedPosition: @unchecked Sendable {
     return nil
   }
 
+  /// Returns the next appends, at least those of one block. If these are fewer than `count`, those of further blocks are
+  /// added as long as the log has them: only the first one is waited for. O(appends) memory, and no further block is read
+  /// past `gatheredSizeMax`.
+  func nextBatch(gathering count: Int) async throws(StoreError) -> [RecordedAppend]? {
+    guard let first = try await nextBatch() else { return nil }
+    guard first.count < count else { return first }
+    gathered = first
+    do throws(StoreError) {
+      try await store.lookingUp { [self] builds throws(StoreError) in try gather(count, builds: builds) }
+    } catch {
+      // Thrown by the next pull, once these were handled.
+      heldFailure = error
+    }
+    defer { gathered = [] }
+    return gathered
+  }
+
+  /// How many bytes of payloads are gathered before no further block is read.
+  private static let gatheredSizeMax = 4 << 20
+
+  /// Adds further blocks to those that were gathered. Blocks.
+  private func gather(_ count: Int, builds: Bool) throws(StoreError) {
+    var size = 0
+    while gathered.count < count, size < Self.gatheredSizeMax, let more = try pull(builds: builds) {
+      gathered += more
+      for append in more { for event in append.events { size += event.payload.bytes.count } }
+    }
+  }
+
   /// Returns the error with which a feed stops at damage.
   ///
   /// If a writer crashed and lost what it had only buffered, the next writer may have written other blocks at the
@@ -158,6 +190,10 @@ final class FeedPosition: @unchecked Sendable {
 
   /// Returns the next block's appends, or nil at the end. Blocks.
   private func pull(builds: Bool) throws(StoreError) -> [RecordedAppend]? {
+    if let failure = heldFailure {
+      heldFailure = nil
+      throw failure
+    }
     try begin(builds: builds)
     try beginWithWholeAppend()
     while delivered < limit {

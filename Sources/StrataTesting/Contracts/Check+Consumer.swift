@@ -11,11 +11,14 @@ internal import StrataSimulation
 /// - It handles every append without an error.
 /// - Its effects are there exactly once: after a power cut at any call, and a second run, the store has the same effects
 ///   in the same order as after a run that nothing disturbed.
+/// - With ``/StrataEvents/ConsumerOptions/batchCount``, its effects are the same, in the same order and of the same
+///   appends, as those of a run that handles each append on its own.
 ///
 /// Each history is handled once undisturbed, and then with a cut at each call that changes a file, or at about sixteen of
 /// them if there are more.
 /// A handler that appends by the store and not by its batch, that draws ids at random, or that remembers what it has
-/// handled, does not keep the second law. Effects elsewhere, such as a mail, are not looked at.
+/// handled, does not keep the second law; one that reads what it has written, without expecting a version, does not keep
+/// the third. Effects elsewhere, such as a mail, are not looked at.
 ///
 /// - Parameters:
 ///   - options: the consumer's options. Set the selection, so that it does not receive its own effects.
@@ -53,7 +56,14 @@ private struct ConsumerContract: Sendable {
     // Both begin with a power cut that loses nothing, so that a cut at a call is at the same one.
     let whole = disk.afterPowerCut(seed: 0)
     let count = try await whole.changeCount { try await run(on: whole) }
-    let expected = try await effects(on: whole, after: head)
+    var expected = try await effects(on: whole, after: head)
+    if options.batchCount > 1 {
+      let single = disk.afterPowerCut(seed: 0)
+      try await run(on: single, batchCount: 1)
+      let effects = try await effects(on: single, after: head)
+      try ensureEqual(expected, effects, "the effects in batches are not those of each append on its own")
+      expected = effects
+    }
     for change in stride(from: 1, through: count, by: max(1, count / cutCountMax)) {
       let cut = disk.afterPowerCut(seed: 0)
       cut.cutPower(atChange: change)
@@ -68,10 +78,11 @@ private struct ConsumerContract: Sendable {
     }
   }
 
-  nonisolated(nonsending) private func run(on disk: SimulatedDisk) async throws {
+  nonisolated(nonsending) private func run(on disk: SimulatedDisk, batchCount: Int? = nil) async throws {
     let store = try await disk.open(at: "/store")
     var options = options
     options.retryCount = 0
+    if let batchCount { options.batchCount = batchCount }
     let handle = handler(store)
     do { try await store.consumer("checked", options).run(until: .caughtUp, handle) } catch {
       try? await store.close()
@@ -92,7 +103,11 @@ private struct ConsumerContract: Sendable {
     {
       for event in append.events {
         let document = try? event.payload.document().json()
-        effects.append("\(event.type) in \(event.stream.text): \(document ?? "\(event.payload.bytes)")")
+        var effect = "\(event.type) in \(event.stream.text): \(document ?? "\(event.payload.bytes)")"
+        if let cause = try await store.cause(of: event.sequence)?.sequence, cause <= sequence {
+          effect += ", of append \(cause)"
+        }
+        effects.append(effect)
       }
     }
     try await store.close()

@@ -26,6 +26,7 @@ import Testing
       options.padsGroupsToPages = Int.random(in: 0..<4, using: &random) == 0
       consuming.selection = .types("order")
       consuming.saveCount = Int.random(in: 1...4, using: &random)
+      consuming.batchCount = [1, 2, 3, 100].randomElement(using: &random)!
       consuming.retryCount = 0
     }
 
@@ -82,6 +83,44 @@ import Testing
     let store = try shop.open(shop.disk)
     let bills = try await store.events(in: "bill/all").map { try $0.document() }
     #expect(bills == shop.orders.map { .int(Int64($0)) })
+    // Each bill says which order it is about, and so does the store.
+    for bill in try await store.events(in: "bill/all") {
+      let cause = try #require(try await store.cause(of: bill.sequence))
+      let append = try #require(try await store.append(holding: cause.sequence))
+      #expect(cause.consumer == "worker" && append.sequences.upperBound == cause.sequence)
+      let order = try bill.document()
+      #expect(append.events.contains { .int(Int64($0.sequence)) == order })
+    }
+    try await store.close()
+  }
+
+  @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(500))
+  func `of orders with and without effects, the effects are there once, and each order is handled`(
+    seed: UInt64
+  )
+    async throws
+  {
+    var shop = Shop(seed: seed)
+    try await shop.fill()
+    var handled: [UInt64] = []
+    for kill in 0..<3 {
+      var now: [UInt64] = []
+      try await shop.run(killedWithin: kill < 2 ? 60 : nil) { append, batch in
+        now += append.events.map(\.sequence)
+        for event in append.events where event.sequence % 3 != 0 {
+          try batch.append(NewEvent("bill", in: "bill/all", .int(Int64(event.sequence))))
+        }
+      }
+      // Without effects they are handled again only as far as they were not saved.
+      let again = Set(now).intersection(handled).filter { $0 % 3 == 0 }
+      if shop.options.durability == .synced { #expect(again.count <= shop.consuming.saveCount * 3) }
+      handled += now
+    }
+    #expect(Set(handled) == Set(shop.orders))
+    let store = try shop.open(shop.disk)
+    let bills = try await store.events(in: "bill/all").map { try $0.document() }
+    #expect(bills == shop.orders.filter { $0 % 3 != 0 }.map { .int(Int64($0)) })
+    try await store.close()
   }
 
   @Test(arguments: StrataSimulation.SeededGenerator.historySeeds(500))

@@ -19,10 +19,13 @@ import Testing
   }
 
   private static func check(
-    _ budget: Budget = Budget(cases: 30, size: 12, duration: .seconds(3_600)), seed: UInt64,
+    batchCount: Int = 1, _ budget: Budget = Budget(cases: 30, size: 12, duration: .seconds(3_600)),
+    seed: UInt64,
     handler: @escaping @Sendable (EventStore) -> Handler
   ) async throws -> CheckReport {
-    try await StrataTesting.check(
+    var options = options
+    options.batchCount = batchCount
+    return try await StrataTesting.check(
       consumer: options, events: events, budget, seed: seed, name: "bills", handler: handler)
   }
 
@@ -37,6 +40,34 @@ import Testing
       }
     }
     #expect(report.cases == 12)
+  }
+
+  @Test func `a consumer whose effects are appended in batches passes`() async throws {
+    let budget = Budget(cases: 12, size: 20, duration: .seconds(3_600))
+    _ = try await Self.check(batchCount: 3, budget, seed: 2) { _ in
+      { append, batch in
+        for event in append.events { try batch.append(Self.bill(event)) }
+      }
+    }
+  }
+
+  @Test func `a consumer that reads what it has written is found in batches`() async throws {
+    let handler: @Sendable (EventStore) -> Handler = { store in
+      { append, batch in
+        for event in append.events {
+          let bill = Self.bill(event)
+          let version = try await store.version(of: bill.stream)
+          try batch.append(Self.bill(event, note: "\(version)"))
+        }
+      }
+    }
+    _ = try await #require(
+      await #expect(throws: Counterexample.self) {
+        try await Self.check(batchCount: 3, seed: 3, handler: handler)
+      })
+    // Within one append it reads the same version twice, and that is what it does at every run.
+    _ = try await Self.check(
+      Budget(cases: 12, size: 10, duration: .seconds(3_600)), seed: 3, handler: handler)
   }
 
   @Test func `a consumer that appends beside its batch is found, with one event`() async throws {
