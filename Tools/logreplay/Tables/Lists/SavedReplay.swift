@@ -42,7 +42,8 @@ final class SavedReplay {
     if known < sequence {
       Terminal.note(
         "logreplay: warning: \(name) had saved '\(PeopleText.printable(table))' last at seq \(known), before seq "
-          + "\(sequence): this is the table as of seq \(known); a history, which the program keeps, has it at every point")
+          + "\(sequence): this is the table as of seq \(known); a history, which the program keeps, has it at every point"
+      )
     }
     try go(to: known)
     return known
@@ -104,7 +105,8 @@ final class SavedReplay {
     CommandFailure(
       ExitStatus.notFound, "\(name) has not saved '\(PeopleText.printable(table))' at seq \(sequence)",
       at: opened.path,
-      next: "\(known); to have it at every point, set `history` of the store's options in the program that has the "
+      next:
+        "\(known); to have it at every point, set `history` of the store's options in the program that has the "
         + "projection")
   }
 

@@ -97,7 +97,8 @@ struct StoreTables {
       return CommandFailure(
         ExitStatus.notFound, what, at: opened.path,
         next: (own.isEmpty ? "" : "documents have \(Self.listed(own)); ")
-          + "the projection \(projection) has saved \(tables): `at`, `diff`, `bisect` and `follow` show these")
+          + "the projection \(projection) has saved \(tables): `at`, `diff`, `bisect` and `follow` show these"
+      )
     }
     return CommandFailure(
       ExitStatus.notFound, what, at: opened.path,
@@ -129,7 +130,8 @@ struct StoreTables {
     let all = saved.flatMap { saved in saved.tableNames.map { (table: $0, saved: saved) } }
     if all.count == 1 { return (all[0].table, all[0].saved) }
     throw CommandFailure(
-      ExitStatus.usage, "projections have saved \(all.count) tables; choose one with --table", at: opened.path,
+      ExitStatus.usage, "projections have saved \(all.count) tables; choose one with --table",
+      at: opened.path,
       next: "give one of them: " + Self.listed(all.map(\.table)))
   }
 
@@ -138,7 +140,8 @@ struct StoreTables {
   ) throws(CommandFailure) -> (table: String, saved: SavedTables?) {
     guard let found = saved.first(where: { $0.projection.utf8.elementsEqual(projection.utf8) }) else {
       throw CommandFailure(
-        ExitStatus.notFound, "no projection '\(projection)' has saved tables that can be used", at: opened.path,
+        ExitStatus.notFound, "no projection '\(projection)' has saved tables that can be used",
+        at: opened.path,
         next: saved.isEmpty
           ? "tables are saved by the application, as it closes the store"
           : "there are tables of " + Self.listed(saved.map(\.projection)))
@@ -146,7 +149,8 @@ struct StoreTables {
     let names = found.tableNames
     guard let table = table ?? (names.count == 1 ? names[0] : nil) else {
       throw CommandFailure(
-        ExitStatus.usage, "the projection has \(names.count) tables; choose one with --table", at: opened.path,
+        ExitStatus.usage, "the projection has \(names.count) tables; choose one with --table",
+        at: opened.path,
         next: "give one of them: " + Self.listed(names))
     }
     guard found.hasTable(table) else {
