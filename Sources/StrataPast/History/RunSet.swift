@@ -79,6 +79,13 @@ struct RunSet: Sendable {
     return held
   }
 
+  /// The same runs, all of which stay open.
+  func heldWhole() throws(PageDamage) -> RunSet {
+    var held = self
+    for run in runs { held.openFiles.append(try run.opened()) }
+    return held
+  }
+
   /// The runs that together hold the state after an event: from the last base on.
   func runs(holding sequence: UInt64) -> ArraySlice<RunReader> {
     guard let last = index(of: sequence) else { return [] }

@@ -187,37 +187,14 @@ extension Checkpoints {
   private func tables(
     of slot: StateSlot, in files: StateFiles, _ erasures: SegmentErasures
   ) -> TableSet? {
-    let mark = log.mark
-    guard slot.storeID == log.storeID, slot.name == name.hash, fingerprint.isOf(slot),
-      slot.sequence <= mark.sequence, slot.sequence >= mark.logBegin, slot.appends <= mark.appends,
-      slot.erasures == erasures.hash(through: slot.sequence),
-      (try? log.chain(after: slot.sequence)) == slot.chain
-    else { return nil }
+    guard slot.name == name.hash, fingerprint.isOf(slot), (try? slot.isOf(log, erasures)) ?? false else {
+      return nil
+    }
     return try? read(slot, files)
   }
 
   private func read(_ slot: StateSlot, _ files: StateFiles) throws(PageDamage) -> TableSet {
-    var open: [UInt32: any File] = [:]
-    // A state without tables has an empty directory, which has no page.
-    if slot.root.total > 0 {
-      guard let first = files.openPages(slot.root.place.file) else {
-        throw PageDamage("a page file is missing")
-      }
-      // The directory may be in several files, but says itself in which.
-      open = [slot.root.place.file: first]
-    }
-    for number in (try? files.pageFiles()) ?? [] where open[number] == nil {
-      open[number] = files.openPages(number)
-    }
-    let lineage = StateLineage()
-    let directory = try StateReader(open, lineage, cache).wholeTree(
-      slot.root, pageSize: StateDirectory.pageSize
-    ) { _, _ in true }
-    let entries = try StateEntries(directory)
-    // They stay open, so that a page that is read later is found also when a writer has replaced its file.
-    open = open.filter { entries.pageFiles.contains($0.key) }
-    guard open.count == entries.pageFiles.count else { throw PageDamage("a page file is missing") }
-    let reader = StateReader(open, lineage, cache)
+    let (entries, reader, directory) = try slot.entries(files, cache)
     let (tables, trees) = try self.tables(entries, reader, slot, in: files.folder)
     self.reader.withLock { $0 = reader }
     state.withLock { state in

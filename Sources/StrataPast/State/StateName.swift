@@ -9,7 +9,7 @@ struct StateName: Sendable, Hashable {
   let name: String
   let version: Int
   let recordsTouches: Bool
-  private static let documents = "$documents"
+  static let documentsName = "$documents"
   /// The bytes of a folder's name, without the version.
   private static let folderLengthMax = 120
   private static let touchesSuffix = "-touches"
@@ -25,7 +25,7 @@ struct StateName: Sendable, Hashable {
   init?(_ folding: Folding) {
     recordsTouches = folding.recordsTouches
     switch folding.withoutTouches {
-    case .documents(nil): (name, version) = (Self.documents, 1)
+    case .documents(nil): (name, version) = (Self.documentsName, 1)
     case .own(let projection):
       let type = Swift.type(of: projection)
       (name, version) = (type.name, type.version)
@@ -33,7 +33,7 @@ struct StateName: Sendable, Hashable {
     }
   }
 
-  var isOfDocuments: Bool { name == Self.documents }
+  var isOfDocuments: Bool { name == Self.documentsName }
 
   /// The name of the folder: small letters, digits, `_` and `$` as they are, all other bytes as `%` and two digits, so that no
   /// file system takes two names for one; a long name is cut and gets its hash.
@@ -51,6 +51,38 @@ struct StateName: Sendable, Hashable {
         String(text.prefix(Self.folderLengthMax)) + "%" + Self.digits(XXH64.of(Array(name.utf8)), count: 16)
     }
     return "\(text)-\(version)\(recordsTouches ? Self.touchesSuffix : "")"
+  }
+
+  /// The name that a folder is of; nil for a folder of another kind, and for that of a long name, of which it has a part.
+  init?(folder: String) {
+    guard let dash = folder.lastIndex(where: { $0 == "-" }), let version = Self.version(inFolder: folder)
+    else { return nil }
+    let touches = folder.hasSuffix(Self.touchesSuffix)
+    let end = touches ? folder.firstIndex(of: "-") ?? dash : dash
+    guard let name = Self.decoded(folder[..<end]) else { return nil }
+    self.init(name: name, version: version, recordsTouches: touches)
+    if self.folder != folder { return nil }
+  }
+
+  /// The name of a folder without the mark of readers.
+  static func withoutReaderMark(_ folder: String) -> String {
+    folder.hasSuffix(readerMark) ? String(folder.dropLast(readerMark.count)) : folder
+  }
+
+  /// Replaces `%` and two digits by the byte that they are of; nil where that is no UTF-8.
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let digits = String(rest.prefix(2)), let value = UInt8(digits, radix: 16) else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
   }
 
   /// The name of the folder for what processes save that only read.

@@ -44,7 +44,7 @@ package struct AtCommand: BlockingCommand, PointCommand {
     let query = try aggregates.added(to: ListQuery(options, in: opened, times: times))
     let resolver = PointResolver(store: opened)
     let end = try named.map { try resolver.resolve($0) } ?? resolver.head()
-    let replay = try ListReplay(opened, query, from: end.sequence)
+    let replay = try ListReplay(opened, query, from: end.sequence, takesEarlier: true)
     let state = try replay.state(at: end)
     Pager.start()
     var writer = OutputWriter()

@@ -145,7 +145,7 @@ package struct BisectCommand: BlockingCommand, PointCommand {
     }
     let found = try flips.first.map { try append(endingAt: $0.sequence, opened) }
     if found == nil { UnknownFields.report(query, try replay.state(at: end)) }
-    let last = replay.fold.state
+    let last = replay.current
     return (
       BisectReport(opened, table: replay.table, flips, found),
       ListProblems.report(replay.version(of: last), of: replay.table, at: last.sequence)

@@ -65,7 +65,8 @@ package struct FollowCommand: BlockingCommand, PointCommand {
     guard isOfList else { return try EventRun(opened, events, filter: eventFilter, output: output).run() }
     let watch = list.view.map { KeptListWatch($0, in: opened) }
     let query = try aggregates.added(to: ListQuery(list, in: opened, times: times))
-    let replay = try ListReplay(opened, query, from: start.sequence, isFollowing: !wait.untilCaughtUp)
+    let replay = try ListReplay(
+      opened, query, from: start.sequence, takesEarlier: true, isFollowing: !wait.untilCaughtUp)
     let run = try ListRun(replay, from: start, events, watch, output: output)
     if try run.run() { throw ExitCode(ExitStatus.skipped) }
   }

@@ -9,6 +9,15 @@ struct ListOptions: ParsableArguments, Sendable {
 
   @Option(
     help: ArgumentHelp(
+      "The projection whose saved table it is, where documents or other projections have one of that name.",
+      discussion: """
+        An application's projection saves its tables from time to time, and has them at every point where it keeps a \
+        history. `at` and `follow` show the newest that are not after the point; `diff` and `bisect` need both points.
+        """, valueName: "projection"))
+  var savedBy: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The kept list of this name: its table, sections, orders and filter.",
       discussion: """
         Made by `logreplay keep`, or by an application that keeps a list of fields. `follow` ends once `keep` changes \

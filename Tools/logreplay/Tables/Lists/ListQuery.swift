@@ -11,6 +11,8 @@ internal import StrataTables
 struct ListQuery: Sendable {
   /// Nil for the store's only table.
   var table: String?
+  /// The projection that saved the table; nil for the only one that has such a table, or documents.
+  private(set) var projection: String?
   var list: CompiledList
   var fields: ShownFields
   /// The fields of each comparison in the filter that compares two fields.
@@ -50,6 +52,7 @@ struct ListQuery: Sendable {
   ///   - kept: the kept list that the options name; its filters stand for that of the options.
   init(_ options: ListOptions, times: TimeText, kept: KeptList? = nil) throws(CommandFailure) {
     table = options.table
+    projection = options.savedBy
     fields = try ShownFields(options.fields)
     let sorts = try options.sort.map { text throws(CommandFailure) in try ListSort(text) }
     let order = try Self.order(options.sectionOrder)

@@ -48,7 +48,7 @@ final class ListRun {
     state = try replay.state(at: start)
     last = state.version
     self.watch = watch
-    self.watch?.begin(with: replay.fold.state)
+    self.watch?.begin(with: replay.current)
   }
 
   /// Prints the list and its changes, and returns at the end of the range.
@@ -63,9 +63,13 @@ final class ListRun {
       while true {
         try drain(limit)
         try flush()
-        guard !isFull, replay.fold.state.sequence < limit else { break }
+        guard !isFull, replay.current.sequence < limit else { break }
         try opened.throwDamage()
-        try wait.wait(beyond: replay.fold.state.sequence, writing: output)
+        // What is not saved by now is not waited for, unless everything is.
+        if replay.isOfSaved, limit < .max { break }
+        let reached = replay.current.sequence
+        try wait.wait(
+          beyond: replay.isOfSaved ? max(reached, opened.log.mark.sequence) : reached, writing: output)
       }
     } catch let error where !(error is BrokenPipe) {
       try flush()
@@ -78,7 +82,7 @@ final class ListRun {
   private func drain(_ limit: UInt64) throws {
     guard !isFull else { return }
     do {
-      try replay.fold.runByAppend(through: limit) { set in
+      try replay.follow(through: limit) { set in
         try wait.checkTime()
         try watch?.check(set)
         guard
@@ -90,10 +94,7 @@ final class ListRun {
         printed += 1
         if isFull { throw Enough() }
       }
-    } catch is Enough {
-    } catch let error as StoreError {
-      throw opened.failure(error)
-    }
+    } catch is Enough {}
     reportProblems()
   }
 
@@ -121,7 +122,7 @@ final class ListRun {
   /// Reports the rows that are left out, or shown by a shorter key, whenever the number of either has grown. They may
   /// grow while the list stays as it was printed.
   private func reportProblems() {
-    let set = replay.fold.state
+    let set = replay.current
     let version = replay.version(of: set)
     let found = [version.table.problems, version.view.problems]
     guard !problems.elementsEqual(found, by: { $0.isIdentical(to: $1) }) else { return }
@@ -137,7 +138,7 @@ final class ListRun {
   private func flush() throws {
     try output.flush()
     guard let file = range.cursorFile else { return }
-    let sequence = replay.fold.state.sequence
+    let sequence = replay.current.sequence
     // Most waits end with nothing new.
     guard sequence != written else { return }
     try file.write(LogPosition(sequence: sequence, chain: try replay.chain(after: sequence)))

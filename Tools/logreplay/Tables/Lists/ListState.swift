@@ -69,9 +69,11 @@ final class ListReplay {
   let opened: OpenedStore
   let query: ListQuery
   let table: String
-  /// The fold with the state at the point that was last requested.
-  private(set) var fold: Fold
+  /// The fold with the state at the point that was last requested; nil for a table that a projection saved.
+  private var fold: Fold?
   private let past: PastReader
+  /// Nil for a table of documents.
+  private let saved: SavedReplay?
   /// Whether the table may be created later.
   private let mayLackTable: Bool
 
@@ -80,32 +82,60 @@ final class ListReplay {
   ///
   /// - Parameters:
   ///   - first: no point before this sequence is requested.
+  ///   - takesEarlier: whether a table that a projection saved may be shown as it was before a point.
   ///   - isFollowing: whether new appends are waited for. Then a table that is named need not be there yet, and the
   ///     states have the definition of a kept list, too.
-  init(_ opened: OpenedStore, _ query: ListQuery, from first: UInt64, isFollowing: Bool = false) throws {
+  init(
+    _ opened: OpenedStore, _ query: ListQuery, from first: UInt64, takesEarlier: Bool = false,
+    isFollowing: Bool = false
+  ) throws {
     self.opened = opened
     self.query = query
-    table = try query.table ?? StoreTables(opened: opened).only()
+    let source = try StoreTables(opened: opened).source(of: query)
+    table = source.table
+    let (table, definition) = (table, query.list.definition)
+    saved = source.saved.map { saved in
+      SavedReplay(opened, saved, table: table, view: definition, takesEarlier: takesEarlier)
+    }
     mayLackTable = isFollowing && query.table != nil
     let isOfKept = isFollowing && query.list.definition.kept != nil
     past = PastReader(
       opened.store, .documents(only: isOfKept ? [table, KeptList.category] : [table]),
       view: (table, query.list.definition))
+    guard saved == nil else { return }
     do throws(StoreError) { fold = try past.fold(at: first) } catch { throw opened.failure(error) }
   }
 
-  /// The list at a point. Points must be requested in the order of the log.
+  /// Whether the table is one that a projection saved, which is not folded here.
+  var isOfSaved: Bool { saved != nil }
+
+  /// The state that was reached last.
+  var current: TableSet { fold?.state ?? saved?.state ?? TableSet() }
+
+  /// The list at a point. Points must be requested in the order of the log. A table that a projection saved may be as of
+  /// an earlier point.
   func state(at point: ResolvedPoint) throws -> ListState {
-    try run(through: point.sequence)
+    var point = point
+    if let saved {
+      let known = try saved.move(to: point.sequence)
+      if known != point.sequence {
+        point = ResolvedPoint(
+          sequence: known, time: saved.state.time.map { Timestamp(nanoseconds: $0) })
+      }
+    } else {
+      try run(through: point.sequence)
+    }
     return ListState(
-      table: table, version: version(of: fold.state), sequence: point.sequence, time: point.time,
+      table: table, version: version(of: current), sequence: point.sequence, time: point.time,
       chain: try chain(after: point.sequence), isPartial: point.inside != nil,
       isSectionedByTime: query.isSectionedByTime, showsItems: query.showsItems)
   }
 
   /// Folds up to a sequence, and maintains the list's view from then on.
   private func run(through sequence: UInt64) throws {
+    let fold: Fold
     do throws(StoreError) { fold = try past.fold(at: sequence) } catch { throw opened.failure(error) }
+    self.fold = fold
     guard fold.state.sequence == sequence else {
       try opened.throwDamage()
       throw opened.failure(.closed)
@@ -117,6 +147,8 @@ final class ListReplay {
   /// Folds appends up to a sequence, and lends the state at the end of each. To be called after `state(at:)`, from whose
   /// point it goes on.
   func runByAppend(through last: UInt64, _ body: (borrowing TableSet) throws -> Void) throws {
+    if let saved { return try saved.runByAppend(through: last, body) }
+    guard let fold else { return }
     do { try fold.runByAppend(through: last) { try body($0) } } catch let error as StoreError {
       throw opened.failure(error)
     }
@@ -124,6 +156,15 @@ final class ListReplay {
       try opened.throwDamage()
       throw opened.failure(.closed)
     }
+  }
+
+  /// Lends the state at the end of each append that is there by now, up to a sequence; of a table that a projection saved,
+  /// the states that it has saved since.
+  func follow(through limit: UInt64, _ body: (borrowing TableSet) throws -> Void) throws {
+    do {
+      if let saved { try saved.follow(through: limit, body) }
+      try fold?.runByAppend(through: limit) { try body($0) }
+    } catch let error as StoreError { throw opened.failure(error) }
   }
 
   /// Throws if no event was ever written to the table; only says so if the table may be created later.
@@ -165,7 +206,10 @@ final class ListReplay {
 
   /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of
   /// the history that cannot be read is replaced by a replay.
-  func sayOrigin() { PastOrigin.say(past.counts) }
+  func sayOrigin() {
+    guard saved == nil else { return Terminal.note("logreplay: read from what the projection saved") }
+    PastOrigin.say(past.counts)
+  }
 
   /// The chain after a visible sequence.
   func chain(after sequence: UInt64) throws -> UInt64 {

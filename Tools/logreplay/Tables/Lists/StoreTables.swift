@@ -91,6 +91,15 @@ struct StoreTables {
 
   private func missing(_ what: String, _ names: [String]) -> CommandFailure {
     let own = names.filter { !TableName.isInternal($0) }
+    let saved = (try? savedTables()) ?? []
+    if let found = saved.first(where: { !$0.tableNames.isEmpty }) {
+      let (projection, tables) = (PeopleText.printable(found.projection), Self.listed(found.tableNames))
+      return CommandFailure(
+        ExitStatus.notFound, what, at: opened.path,
+        next: (own.isEmpty ? "" : "documents have \(Self.listed(own)); ")
+          + "the projection \(projection) has saved \(tables): `at`, `diff`, `bisect` and `follow` show these"
+      )
+    }
     return CommandFailure(
       ExitStatus.notFound, what, at: opened.path,
       next: own.isEmpty
@@ -98,7 +107,85 @@ struct StoreTables {
         : "the store has \(Self.listed(own))")
   }
 
+  // MARK: Tables of projections
+
+  /// Where the rows of a list come from: its table, and the projection that saved it; nil for documents.
+  ///
+  /// Documents come first. Where no projection has saved tables, nothing is read to know that but two folders.
+  func source(of query: ListQuery) throws -> (table: String, saved: SavedTables?) {
+    let saved = try savedTables()
+    if let projection = query.projection { return try source(of: query.table, savedBy: projection, saved) }
+    guard !saved.isEmpty else { return (try query.table ?? only(), nil) }
+    if let table = query.table {
+      let having = saved.filter { $0.hasTable(table) }
+      if having.isEmpty || hasDocuments(of: table) { return (table, nil) }
+      guard having.count == 1 else {
+        throw CommandFailure(
+          ExitStatus.usage, "several projections have saved a table '\(table)'", at: opened.path,
+          next: "choose one with --saved-by: " + Self.listed(having.map(\.projection)))
+      }
+      return (table, having[0])
+    }
+    if mayHaveDocuments, try !found().names.allSatisfy(TableName.isInternal) { return (try only(), nil) }
+    let all = saved.flatMap { saved in saved.tableNames.map { (table: $0, saved: saved) } }
+    if all.count == 1 { return (all[0].table, all[0].saved) }
+    throw CommandFailure(
+      ExitStatus.usage, "projections have saved \(all.count) tables; choose one with --table",
+      at: opened.path,
+      next: "give one of them: " + Self.listed(all.map(\.table)))
+  }
+
+  private func source(
+    of table: String?, savedBy projection: String, _ saved: [SavedTables]
+  ) throws(CommandFailure) -> (table: String, saved: SavedTables?) {
+    guard let found = saved.first(where: { $0.projection.utf8.elementsEqual(projection.utf8) }) else {
+      throw CommandFailure(
+        ExitStatus.notFound, "no projection '\(projection)' has saved tables that can be used",
+        at: opened.path,
+        next: saved.isEmpty
+          ? "tables are saved by the application, as it closes the store"
+          : "there are tables of " + Self.listed(saved.map(\.projection)))
+    }
+    let names = found.tableNames
+    guard let table = table ?? (names.count == 1 ? names[0] : nil) else {
+      throw CommandFailure(
+        ExitStatus.usage, "the projection has \(names.count) tables; choose one with --table",
+        at: opened.path,
+        next: "give one of them: " + Self.listed(names))
+    }
+    guard found.hasTable(table) else {
+      throw CommandFailure(
+        ExitStatus.notFound, "the projection '\(projection)' has saved no table '\(table)'", at: opened.path,
+        next: "it has " + Self.listed(names))
+    }
+    return (table, found)
+  }
+
+  private func savedTables() throws(CommandFailure) -> [SavedTables] {
+    do throws(StoreError) { return try SavedTables.all(of: opened.log) } catch { throw opened.failure(error) }
+  }
+
+  /// Whether some event of the log is of a document, as far as is known.
+  private var mayHaveDocuments: Bool {
+    Self.types.contains { type in
+      guard let names = try? opened.log.index.types(prefix: type, limit: 1) else { return true }
+      return names.first?.name == type
+    }
+  }
+
+  private func hasDocuments(of table: String) -> Bool {
+    guard mayHaveDocuments else { return false }
+    guard let names = try? found().names else { return true }
+    return names.contains { $0.utf8.elementsEqual(table.utf8) }
+  }
+
   private static func listed(_ names: [String]) -> String {
     names.prefix(shownMax).joined(separator: ", ") + (names.count > shownMax ? ", …" : "")
+  }
+}
+
+extension SavedTables {
+  fileprivate func hasTable(_ name: String) -> Bool {
+    tableNames.contains { $0.utf8.elementsEqual(name.utf8) }
   }
 }
