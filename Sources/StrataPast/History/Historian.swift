@@ -259,6 +259,7 @@ final class Historian: KeptHistory {
         return false
       }
       work.reset()
+      log.observation.note(.discarded(.history, projection: name.name, why: "a file of it is damaged"))
       // Not what was removed or made again meanwhile.
       state.withLock { if $0.generation == generation { $0.noteDamage() } }
       return goesOnAfterDamage()

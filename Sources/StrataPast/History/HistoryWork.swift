@@ -142,6 +142,9 @@ final class HistoryWork: @unchecked Sendable {
         manifest.runs = []
       }
     }
+    if let found, !found.runs.isEmpty, manifest.runs.isEmpty {
+      historian.noteDiscarded(found, manifest, isDamaged)
+    }
     historian.files.removeOthers(than: manifest.runs.isEmpty ? nil : manifest)
     known = Known(generation: generation, manifest: manifest, runs: runs)
     historian.publish(runs, generation)

@@ -33,6 +33,8 @@ extension EventStore {
     counting counter: PastCounter = PastCounter(), findsChains: Bool = true,
     _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> Result {
+    let call = log.observation.beginCall()
+    defer { log.observation.end(call, .past) }
     let replay = Replay(
       self, folding, to: points, view: view, counting: counter, findsChains: findsChains)
     return try await machine.past.result { slice in try replay.resume(slice).map(body) }
