@@ -204,7 +204,7 @@ package final class StoreObservation: Sendable {
   // MARK: The activities
 
   /// Lets iterators end after the last activity.
-  func end() {
+  package func end() {
     let ready = state.withLock { state in
       state.isEnded = true
       return state.waiters.takeAll()

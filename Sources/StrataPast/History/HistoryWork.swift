@@ -142,8 +142,8 @@ final class HistoryWork: @unchecked Sendable {
         manifest.runs = []
       }
     }
-    if let found, !found.runs.isEmpty, manifest.runs.isEmpty {
-      historian.noteDiscarded(found, manifest, isDamaged)
+    if !isDamaged, let found, !found.runs.isEmpty, manifest.runs.isEmpty {
+      historian.noteDiscarded(found, manifest)
     }
     historian.files.removeOthers(than: manifest.runs.isEmpty ? nil : manifest)
     known = Known(generation: generation, manifest: manifest, runs: runs)
