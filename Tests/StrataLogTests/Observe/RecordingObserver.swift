@@ -53,6 +53,7 @@ final class RecordingObserver: StoreCallObserver {
       received.running += 1
       received.runningMax = max(received.runningMax, received.running)
     }
+    received.signalAll()
     received.wait { !$0.isHeld }
   }
 
@@ -64,5 +65,7 @@ final class RecordingObserver: StoreCallObserver {
   var activities: [StoreActivity] { received.withLock { $0.activities } }
 
   /// Waits until an activity was received for which the body is true.
-  func wait(for isWanted: (StoreActivity) -> Bool) { received.wait { $0.activities.contains(where: isWanted) } }
+  func wait(for isWanted: (StoreActivity) -> Bool) {
+    received.wait { $0.activities.contains(where: isWanted) }
+  }
 }

@@ -53,20 +53,22 @@ import Testing
       let isTorn = !earlier.isEmpty && Bool.random(using: &source.random)
       if isTorn { try Self.tear(disk) }
       let log = try Log.openWriter(disk, path: Self.path, options: options)
+      let before = log.source.catalog.names.count
       #expect((log.observation.recovery != nil) == isTorn)
       var model = Model(durability: durability)
-      var isCut = !isTorn
+      if isTorn {
+        model.add([Self.result { () throws(StoreError) in try log.appendBlocking(source.append().draft()) }])
+        model.expected.cutTailCount += 1
+        // Of the cut, and of the block that says so.
+        model.expected.syncCount += durability == .buffered ? 1 : 2
+        model.expected.syncCount += UInt64(log.source.catalog.names.count - before)
+      }
       for _ in 0..<Int.random(in: 5...25, using: &source.random) {
         let before = (end: Self.end(log), bytes: log.observation.counters.statistics.byteCount)
         let segmentCount = log.source.catalog.names.count
         try Self.step(log, disk, &source, &earlier, &model)
         let after = Self.end(log)
-        if !isCut, log.observation.recovery?.keptPath != nil {
-          isCut = true
-          model.expected.cutTailCount += 1
-          // Of the cut, and of the block that says so.
-          model.expected.syncCount += durability == .buffered ? 1 : 2
-        } else if after.segment == before.end.segment {
+        if after.segment == before.end.segment {
           let written = log.observation.counters.statistics.byteCount - before.bytes
           #expect(written == after.offset - before.end.offset)
         }

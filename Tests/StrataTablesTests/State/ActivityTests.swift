@@ -178,19 +178,22 @@ private struct ImpostorTally: Projection {
 
   // MARK: Lags
 
-  @Test func `lags are the events that each projection, history, list and consumer has not taken`() async throws
+  @Test func `lags are the events that each projection, history, list and consumer has not taken`()
+    async throws
   {
     var options = StateStore.options()
     options.history = .all
     let store = try StateStore.open(SimulatedDisk(), options: options)
     #expect(try await store.lags().isEmpty)
     for number in 0..<6 { try store.put("\(number)", ["n": .int(Int64(number))]) }
-    let consumer = store.consumer("mail")
+    var mailing = ConsumerOptions()
+    mailing.retryCount = 0
+    let consumer = store.consumer("mail", mailing)
     var count = 0
-    await #expect(throws: CancellationError.self) {
+    await #expect(throws: HaltingCount.Refusal.self) {
       try await consumer.run(until: .caughtUp) { append, batch in
         count += 1
-        if count == 3 { throw CancellationError() }
+        if count == 3 { throw HaltingCount.Refusal() }
         try batch.append(NewEvent("sent", in: "outbox/1", .int(Int64(count))))
       }
     }
