@@ -8,6 +8,11 @@ let houseRules: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// What only the trait Observability needs.
+func observed(_ product: String, _ package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Observability"]))
+}
+
 /// Every module, for what may use all of them: tools, and the support of tests.
 let modules: [Target.Dependency] = [
   "StrataViews", "StrataReplica", "StrataFetch", "StrataLists", "StrataPast", "StrataTables", "StrataEvents",
@@ -28,6 +33,8 @@ let package = Package(
     .library(name: "StrataBucket", targets: ["StrataBucket"]),
     // Copies in NATS JetStream. Reaches it only with the trait JetStream.
     .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
+    // What a store does, in logs, metrics and traces, and as a service. Sends it only with the trait Observability.
+    .library(name: "StrataObservability", targets: ["StrataObservability"]),
     // Simulated disks and strict views, for tests of this package and of others.
     .library(name: "StrataTesting", targets: ["StrataTesting"]),
     // A store from a shell.
@@ -37,14 +44,21 @@ let package = Package(
     // Every promise of speed beside the raw limit of the machine.
     .executable(name: "stratabench", targets: ["stratabench"]),
   ],
-  // What needs a library of the system beside liblz4. None is on unless asked for.
+  // What needs a library of the system beside liblz4, or other packages. None is on unless asked for.
   traits: [
     .trait(
       name: "Bucket", description: "Copies in S3-compatible buckets. Needs libcurl: libcurl4-openssl-dev."),
     .trait(name: "JetStream", description: "Copies in NATS JetStream. Needs the client in C: libnats-dev."),
+    .trait(
+      name: "Observability", description: "Logs, metrics, traces and services. Needs swift-log and others."),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // Only with the trait Observability: without it they are not even fetched.
+    .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
     // The system's compression; the one library that users need.
@@ -113,6 +127,17 @@ let package = Package(
     .target(
       name: "StrataPast",
       dependencies: ["StrataTables", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase"],
+      swiftSettings: houseRules
+    ),
+    // What a store does, for a service. Only what depends on the trait calls other packages.
+    .target(
+      name: "StrataObservability",
+      dependencies: [
+        "StrataPast", "StrataEvents", "StrataLog", "StrataDocuments", "StrataBase",
+        observed("Logging", "swift-log"), observed("CoreMetrics", "swift-metrics"),
+        observed("Tracing", "swift-distributed-tracing"),
+        observed("ServiceLifecycle", "swift-service-lifecycle"),
+      ],
       swiftSettings: houseRules
     ),
     // Lists as values: requests, filters, snapshots, and what changed between two. Knows no task.
@@ -391,6 +416,7 @@ let package = Package(
     .testTarget(
       name: "HouseTests",
       dependencies: [
+        "StrataObservability",
         "StrataReplica", "StrataPast", "StrataTables", "StrataEvents", "StrataLog", "StrataDocuments",
         "StrataBase",
       ],

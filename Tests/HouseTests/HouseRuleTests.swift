@@ -52,7 +52,8 @@ import Testing
   @Test func `each floor imports only lower ones, and the log no Foundation`() throws {
     let floors = [
       "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataReplica", "StrataBucket",
-      "StrataJetStream", "StrataTables", "StrataPast", "StrataLists", "StrataFetch", "Strata", "StrataViews",
+      "StrataJetStream", "StrataTables", "StrataPast", "StrataObservability", "StrataLists", "StrataFetch",
+      "Strata", "StrataViews",
     ]
     for (height, floor) in floors.enumerated() {
       let higher = Set(
@@ -186,7 +187,8 @@ import Testing
     let modules: Set<String> = [
       "Strata", "StrataBase", "StrataDocuments", "StrataLog", "StrataEvents", "StrataTables", "StrataPast",
       "StrataLists",
-      "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataViews", "StrataSimulation",
+      "StrataFetch", "StrataReplica", "StrataBucket", "StrataJetStream", "StrataObservability", "StrataViews",
+      "StrataSimulation",
       "StrataTesting", "StrataCheck",
     ]
     var found = 0

@@ -134,6 +134,7 @@ extension Consumer {
         if try await retries.next() { continue }
         guard options.onFailure == .setAside else {
           try? await ledger.halt(at: append, refusal.error)
+          store.noteHalt(of: name, at: append, refusal.error)
           throw refusal.error
         }
         return try await savingAgain { try await ledger.setAside(append, refusal.error) }

@@ -47,6 +47,19 @@ extension EventStore {
     return counts.map(\.status).sorted { $0.name < $1.name }
   }
 
+  /// The state of each consumer, by name. Blocks.
+  func consumerStatesBlocking() throws(StoreError) -> [(name: String, state: ConsumerState)] {
+    var states: [(name: String, state: ConsumerState)] = []
+    for stream in try consumerStreams() {
+      let name = StreamName(stream.text)
+      guard let event = try eventsBlocking(in: name, after: stream.count - 1, limit: 1).last,
+        let (state, _) = ConsumerState.listed(event)
+      else { continue }
+      states.append((name.id, state))
+    }
+    return states
+  }
+
   /// The streams of all consumers, deleted ones too. Blocks.
   private func consumerStreams() throws(StoreError) -> [IndexedName] {
     let (prefix, page) = (Array("\(StreamName.consumerCategory)/".utf8), 1000)

@@ -44,6 +44,8 @@ extension EventStore {
     expecting: [StreamName: ExpectedVersion] = [:]
   ) throws(StoreError) -> AppendReceipt {
     let draft = try draft(events, id: id, time: time, expecting: expecting)
+    let call = log.observation.beginCall(isTraced: true)
+    defer { log.observation.end(call, .append(eventCount: draft.eventCount)) }
     return AppendReceipt(try log.appendBlocking(draft), in: log.storeID)
   }
 
@@ -63,7 +65,9 @@ extension EventStore {
   }
 
   package func append(_ draft: AppendDraft) async throws -> AppendReceipt {
-    AppendReceipt(try await log.append(draft), in: log.storeID)
+    let call = log.observation.beginCall(isTraced: true)
+    defer { log.observation.end(call, .append(eventCount: draft.eventCount)) }
+    return AppendReceipt(try await log.append(draft), in: log.storeID)
   }
 
   func newEvents<Value: DomainEvent>(

@@ -17,6 +17,8 @@ extension FetchController {
   /// The list with everything up to a sequence. Consumers that received a failure and wait for a successful fetch
   /// continue, even if nothing new is found.
   package func fetch(through sequence: UInt64) async throws -> ListSnapshot<Item, Section> {
+    let call = rows.store.log.observation.beginCall()
+    defer { rows.store.log.observation.end(call, .fetch) }
     let snapshot = try await fetch(reaching: sequence)
     change { $0.heal() }
     return snapshot

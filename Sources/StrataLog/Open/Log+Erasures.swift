@@ -37,5 +37,6 @@ extension Log {
     try checkWrites()
     try layout.removeStates(source.catalog.fileSystem)
     derivedSpace?.didErase()
+    observation.note(.discarded(.all, projection: nil, why: "content of events was erased"))
   }
 }

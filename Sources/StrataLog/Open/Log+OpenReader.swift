@@ -31,11 +31,19 @@ extension Log {
     if found.damage == nil {
       tail.setLook { [weak follower] () throws(StoreError) in try follower?.refresh() }
     }
+    let observation = StoreObservation(options)
+    let torn = found.tornBytes
+    observation.noteTail(
+      torn == 0
+        ? nil
+        : TailRecovery(
+          file: found.mark.segment.path, offset: found.mark.visible.offset, byteCount: torn))
+    if let damage = found.damage { observation.note(.damage(damage)) }
     return Log(
       options: options, layout: layout, source: source,
       index: StoreIndex(source, isWriter: false, on: options.machine),
       tornBytes: found.tornBytes, damage: found.damage, part: try? ReplicaMark.read(fileSystem, layout),
-      role: .reader(follower))
+      observation: observation, role: .reader(follower))
   }
 }
 

@@ -118,15 +118,17 @@ extension Log {
     let claim = try claim(found, fileSystem, layout, options, lock)
     do throws(StoreError) {
       let queue = CommitQueue(bytesMax: options.pendingBytesMax)
-      let sealer = Sealer(source: source, options: options, lock: lock)
+      let observation = StoreObservation(options)
+      observation.noteTail(found.recovery)
+      let sealer = Sealer(source: source, options: options, lock: lock, observation: observation)
       let committer = Committer(
         WriterState(found, claim, options, lock), options: options, source: source, index: index,
-        queue: queue, sealer: sealer)
+        queue: queue, sealer: sealer, observation: observation)
       try options.machine.start("strata-commit") { committer.run() }
       if options.sealsByItself { sealer.add(found.unsealed) }
       return Log(
         options: options, layout: layout, source: source, index: index,
-        tornBytes: found.assessment.tornBytes, part: part,
+        tornBytes: found.assessment.tornBytes, part: part, observation: observation,
         role: .writer(queue: queue, committer: committer, sealer: sealer))
     } catch {
       claim.head.close()
@@ -145,6 +147,14 @@ extension Log {
 
     /// Closed segments that were never rewritten.
     var unsealed: [SegmentName] { chain.headers.dropLast().filter { !$0.isRewritten }.map(\.segment) }
+
+    /// The torn tail; nil if there is none.
+    var recovery: TailRecovery? {
+      let byteCount = assessment.tornBytes
+      guard byteCount > 0 else { return nil }
+      return TailRecovery(
+        file: active.header.segment.path, offset: assessment.link.offset, byteCount: byteCount)
+    }
 
     var logBegin: UInt64 { chain.headers.first?.firstSequence ?? active.header.firstSequence }
 

@@ -103,6 +103,7 @@ extension Log {
       assert(tail.mark == found.mark, "another writer's events are visible before this one goes on")
       let claim = try Log.claim(found, fileSystem, layout, options, lock)
       do throws(StoreError) {
+        observation.noteTail(found.recovery)
         committer.reopen(WriterState(found, claim, options, lock))
         sealer.reopen(lock)
         queue.reopen()

@@ -20,6 +20,8 @@ package final class Log: Sendable {
   package let foldedEvents = EventTally()
   let role: Role
   let phase = Gate(Phase.open)
+  /// What the store did since it was opened.
+  package let observation: StoreObservation
   /// The part of the store among its copies elsewhere.
   let part: ReplicaPart
 
@@ -30,9 +32,10 @@ package final class Log: Sendable {
 
   init(
     options: StoreOptions, layout: StoreLayout, source: LogSource, index: StoreIndex, tornBytes: UInt64,
-    damage: StoreFinding? = nil, part: ReplicaMark? = nil, role: Role
+    damage: StoreFinding? = nil, part: ReplicaMark? = nil, observation: StoreObservation, role: Role
   ) {
     self.part = ReplicaPart(part)
+    self.observation = observation
     self.options = options
     self.layout = layout
     self.source = source
@@ -44,6 +47,7 @@ package final class Log: Sendable {
   }
 
   deinit {
+    observation.end()
     switch role {
     case .writer(let queue, _, _): queue.end(.closed, refusingPending: false)
     case .reader(let watcher): watcher.stop()
@@ -124,6 +128,19 @@ package final class Log: Sendable {
     return queue.pendingBytes
   }
 
+  /// What the log has now. O(segments + files in `derived/`). Blocks.
+  package func gauges() throws(StoreError) -> StoreGauges {
+    let fileSystem = source.catalog.fileSystem
+    var bytes: UInt64 = 0
+    let names = source.catalog.names
+    for name in names { bytes = bytes.addingSaturated(UInt64(try source.catalog.segment(name).file.size())) }
+    var pending = (count: 0, bytes: 0)
+    if case .writer(let queue, _, _) = role { pending = queue.pendingCounts }
+    return StoreGauges(
+      pendingAppendCount: pending.count, pendingByteCount: pending.bytes, segmentCount: names.count,
+      logByteCount: bytes, derivedByteCount: try layout.derivedBytes(fileSystem))
+  }
+
   static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(StoreError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {
@@ -153,6 +170,7 @@ package final class Log: Sendable {
       defer { phase = .closed }
       return phase
     }
+    defer { observation.end() }
     switch role {
     case .writer(let queue, _, _) where before == .suspended:
       // The suspension has done all of this already.

@@ -19,11 +19,13 @@ final class Sealer: Sendable {
 
   private let source: LogSource
   private let options: StoreOptions
+  private let observation: StoreObservation
   private let state: Gate<State>
 
-  init(source: LogSource, options: StoreOptions, lock: StoreLock) {
+  init(source: LogSource, options: StoreOptions, lock: StoreLock, observation: StoreObservation) {
     self.source = source
     self.options = options
+    self.observation = observation
     state = Gate(State(lock: lock))
   }
 
@@ -50,6 +52,7 @@ final class Sealer: Sendable {
       do throws(StoreError) { _ = try rewrite(segment, erasing: nil) } catch {
         guard case .damaged(let finding) = error else { continue }
         state.withLock { $0.damage[segment] = finding }
+        observation.note(.damage(finding))
         options.damageFound?(finding)
       }
     }
@@ -144,6 +147,7 @@ final class Sealer: Sendable {
     do throws(StoreError) {
       let outcome = try rewriter.rewrite(segment, storeID: catalog.storeID, next: next)
       if case .rewritten = outcome {
+        observation.counters.addSeal()
         catalog.replaced(segment)
         state.withLock {
           $0.doubtful.remove(segment)

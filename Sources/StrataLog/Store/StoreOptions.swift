@@ -76,6 +76,11 @@ public struct StoreOptions: Sendable {
   /// for each segment while the store is open. It must not close or suspend the store, which wait for that thread: start
   /// a task for it. `EventStore.knownDamage` reports the same findings later.
   public var damageFound: (@Sendable (StoreFinding) -> Void)?
+  /// Receives what the store does, on a thread of its own: see `StoreObserver`. Without one, nothing is collected for it
+  /// but counters, and no clock is read for it.
+  public var observer: (any StoreObserver)?
+  /// A sync that takes at least this long is an activity of its own, while somebody observes: see `StoreActivity.slowSync`.
+  public var slowSyncMin: Duration = .milliseconds(500)
   /// Gives each event 16 random bytes, so that after it is erased its content cannot be guessed from the hash that
   /// remains. May change from one open to the next: a repeated append with an id is compared with what was recorded. Of
   /// an event that had a salt and was erased, only stream and type can be compared.

@@ -188,6 +188,9 @@ final class CommitQueue: Sendable {
   /// The bytes that were submitted and that no group has taken.
   var pendingBytes: Int { gate.withLock { $0.waiting.bytes } }
 
+  /// The appends that were submitted and that no group has taken, and their bytes.
+  var pendingCounts: (count: Int, bytes: Int) { gate.withLock { ($0.waiting.count, $0.waiting.bytes) } }
+
   /// Whether fewer bytes wait than may.
   var hasRoom: Bool { gate.withLock { $0.waiting.hasRoom } }
 

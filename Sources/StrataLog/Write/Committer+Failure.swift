@@ -23,6 +23,7 @@ extension Committer {
     queue.end(reason, refusingPending: true)
     sealer.stop()
     source.tail.finish(reason)
+    observation.note(.poisoned(reason))
     return reason
   }
 
@@ -30,9 +31,20 @@ extension Committer {
   func orPoison<Result>(
     _ step: DecisiveStep, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    do throws(StoreError) { return try body() } catch {
+    let begin = step == .sync ? observation.now : nil
+    do throws(StoreError) {
+      let result = try body()
+      if step == .sync { noteSync(since: begin) }
+      return result
+    } catch {
       throw poison(.poisoned("\(step.rawValue): \(error.whatAndWhere)"))
     }
+  }
+
+  private func noteSync(since begin: MonotonicTime?) {
+    let time = begin?.elapsed
+    lastSync = time ?? .zero
+    observation.noteSync(time)
   }
 
   /// Poisons the writer once LOCK is no longer the file that it holds: another writer may be using the store.

@@ -3,6 +3,21 @@
 internal import StrataBase
 
 extension Committer {
+  /// Writes the frame of a group, and counts it.
+  func writeGroup() throws(StoreError) {
+    let before = (appends: state.link.appends, sequence: state.link.lastSequence)
+    let (events, bytes) = (UInt64(state.frame.eventCount), UInt64(state.frame.output.count))
+    let begin = observation.takesSteps ? MonotonicTime.now() : nil
+    lastSync = .zero
+    try writeFrame()
+    let appends = state.link.appends - before.appends
+    assert(state.link.lastSequence == before.sequence + events, "a group adds the events that it counts")
+    observation.counters.addGroup(appends: appends, events: events, bytes: bytes)
+    guard let begin else { return }
+    observation.note(
+      .commit(appendCount: appends, eventCount: events, byteCount: bytes, sync: lastSync), since: begin)
+  }
+
   /// Writes the frame at the end of the log. On return it is visible, and as durable as the store's options require.
   ///
   /// If the disk is full, states give way, and the write is tried once more. A failed write is undone, and the store
@@ -44,7 +59,10 @@ extension Committer {
   func makeRoom(isErasing: Bool = false) -> Bool {
     assertHasTurn()
     guard failure == nil, (try? state.lock.isIntact()) == true else { return false }
-    return derivedSpace.makeRoom(isErasing: isErasing)
+    guard derivedSpace.makeRoom(isErasing: isErasing) else { return false }
+    observation.note(
+      .discarded(.all, projection: nil, why: "the disk is full, and the log needs the room"))
+    return true
   }
 
   /// Undoes a failed write: cuts the file back to the end of the last group, and the store goes on.

@@ -25,6 +25,10 @@ extension Committer {
     state.isTorn = false
     state.preallocation.isCut(to: state.link.offset)
     try orPoison(.sync) { () throws(StoreError) in try state.active.file.sync() }
+    observation.noteCut(
+      TailRecovery(
+        file: state.active.header.segment.path, offset: note.cutOffset, byteCount: note.cutLength,
+        keptPath: note.path))
     return note
   }
 }

@@ -18,7 +18,7 @@ internal import StrataBase
 /// store (`+Close`). An error after which it is unknown what is on disk *poisons* the writer (`+Failure`): it accepts
 /// nothing more, and only reopening the store helps.
 ///
-/// - `state`, `decider` and `failure` are accessed by the thread that has the turn. The queue passes the turn on under
+/// - `state`, `decider`, `failure` and `lastSync` are accessed by the thread that has the turn. The queue passes the turn on under
 ///   its lock, so each thread sees the changes of the one before it.
 /// - `ending` is guarded by its own lock.
 /// - Everything else is immutable.
@@ -34,12 +34,15 @@ final class Committer: @unchecked Sendable {
   let sealer: Sealer
   let lookups: LookupThread
   let derivedSpace: DerivedSpace
+  let observation: StoreObservation
   let compressor: PartCompressor?
 
   var state: WriterState
   var decider: AppendDecider
   /// The reason why the writer accepts nothing more, or nil.
   var failure: StoreError?
+  /// The time of the last sync, if it was timed.
+  var lastSync = Duration.zero
 
   /// The end of a writer: why it was not a clean one, if it was not.
   struct Ending {
@@ -50,7 +53,7 @@ final class Committer: @unchecked Sendable {
 
   init(
     _ state: consuming WriterState, options: StoreOptions, source: LogSource, index: StoreIndex,
-    queue: CommitQueue, sealer: Sealer
+    queue: CommitQueue, sealer: Sealer, observation: StoreObservation
   ) {
     layout = source.catalog.layout
     fileSystem = source.catalog.fileSystem
@@ -59,6 +62,7 @@ final class Committer: @unchecked Sendable {
     self.index = index
     self.queue = queue
     self.sealer = sealer
+    self.observation = observation
     lookups = LookupThread(index: index, queue: queue, on: options.machine)
     derivedSpace = DerivedSpace(fileSystem, layout, pause: options.fullDiskPause)
     compressor = options.writesInStep ? nil : PartCompressor(on: options.machine)
@@ -135,6 +139,7 @@ final class Committer: @unchecked Sendable {
     var results: [AppendResult?] = []
     results.reserveCapacity(group.count)
     var aside: [PendingAppend] = []
+    var (conflicts, known): (UInt64, UInt64) = (0, 0)
     for append in group {
       if let refusal = append.refusal {
         results.append(.failure(refusal))
@@ -147,12 +152,15 @@ final class Committer: @unchecked Sendable {
       }
       do throws(StoreError) {
         let builds = append.isLookedUp || options.writesInStep
-        results.append(.success(try decider.decide(append.draft, in: &state.frame, builds: builds)))
+        let outcome = try decider.decide(append.draft, in: &state.frame, builds: builds)
+        if outcome.isKnown { known += 1 }
+        results.append(.success(outcome))
       } catch {
         if error.reason == .indexMissing {
           aside.append(append)
           results.append(nil)
         } else {
+          if case .conflict = error { conflicts += 1 }
           append.refuseFollowers(error)
           results.append(.failure(error))
         }
@@ -161,10 +169,12 @@ final class Committer: @unchecked Sendable {
     assert(results.count == group.count, "each append has a result, or is set aside")
     state.frame.finish()
     if state.frame.output.count > 0 {
-      do throws(StoreError) { try writeFrame() } catch {
+      do throws(StoreError) { try writeGroup() } catch {
         results = results.map { $0 == nil ? nil : .failure(error) }
+        (conflicts, known) = (0, 0)
       }
     }
+    observation.counters.addAnswers(conflicts: conflicts, known: known)
     PendingAppend.finish(group, results)
     setAside(aside)
   }

@@ -21,6 +21,8 @@ struct WaitingAppends {
 
   /// The bytes of all appends that have room and are not finally in a group.
   var bytes: Int { pending.bytes + aside.bytes }
+  /// How many appends these are, and those that wait for room.
+  var count: Int { pending.count + aside.count + outside.count }
   var hasRoom: Bool { bytes < bytesMax }
   /// True if no group will be needed unless more is submitted.
   var isEmpty: Bool { pending.isEmpty && aside.isEmpty }

@@ -183,10 +183,12 @@ final class Historian: KeptHistory {
   }
 
   func noteDamage(in runs: RunSet) {
-    state.withLock { state in
-      guard let known = state.runs, runs.isDamage(to: known) else { return }
+    let isNew = state.withLock { state in
+      guard let known = state.runs, runs.isDamage(to: known) else { return false }
       state.noteDamage()
+      return true
     }
+    if isNew { noteDiscarded("a file of it is damaged") }
   }
 
   /// Notes that the runs are damaged which this process knows.
@@ -259,6 +261,7 @@ final class Historian: KeptHistory {
         return false
       }
       work.reset()
+      noteDiscarded("a file of it is damaged")
       // Not what was removed or made again meanwhile.
       state.withLock { if $0.generation == generation { $0.noteDamage() } }
       return goesOnAfterDamage()

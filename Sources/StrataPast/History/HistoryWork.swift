@@ -144,6 +144,9 @@ final class HistoryWork: @unchecked Sendable {
         manifest.runs = []
       }
     }
+    if !isDamaged, let found, !found.runs.isEmpty, manifest.runs.isEmpty {
+      historian.noteDiscarded(found, manifest)
+    }
     historian.files.removeOthers(than: manifest.runs.isEmpty ? nil : manifest)
     known = Known(generation: generation, manifest: manifest, runs: runs)
     historian.publish(runs, generation)

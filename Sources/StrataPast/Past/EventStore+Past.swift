@@ -33,6 +33,8 @@ extension EventStore {
     counting counter: PastCounter = PastCounter(), findsChains: Bool = true,
     _ body: @escaping @Sendable ([TableSet]) -> Result
   ) async throws -> Result {
+    let call = log.observation.beginCall()
+    defer { log.observation.end(call, .past) }
     let slot = try await pastMemory.slots.take()
     let states = PastPoints(
       self, folding, to: points, view: view, counting: counter, findsChains: findsChains, in: slot)

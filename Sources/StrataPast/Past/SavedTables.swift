@@ -80,7 +80,7 @@ package struct SavedTables: Sendable {
     let head = log.mark.sequence
     let erasures = try log.erasures()
     for files in [StateFiles(log, name), StateFiles(log, folder: name.readerFolder)] {
-      for slot in files.slots() where try slot.isOf(log, erasures) {
+      for slot in files.slots() where try slot.refusal(by: log, erasures) == nil {
         guard !states.contains(slot.sequence), let entries = try? slot.entries(files, cache) else { continue }
         saved.append(Saved(slot: slot, entries: entries.entries, reader: entries.reader))
       }
@@ -182,15 +182,6 @@ extension SavedTables {
 }
 
 extension StateSlot {
-  /// Whether the state is of the events that a log has, and nothing was erased since it was made.
-  func isOf(_ log: Log, _ erasures: SegmentErasures) throws(StoreError) -> Bool {
-    let mark = log.mark
-    guard storeID == log.storeID, sequence <= mark.sequence, sequence >= mark.logBegin,
-      appends <= mark.appends, self.erasures == erasures.hash(through: sequence)
-    else { return false }
-    return try log.chain(after: sequence) == chain
-  }
-
   /// What the directory of the state names, and its open files.
   func entries(
     _ files: StateFiles, _ cache: PageCache

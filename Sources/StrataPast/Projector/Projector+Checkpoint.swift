@@ -20,11 +20,14 @@ struct FoldingWork {
 
   /// What a fold had read before a step.
   struct Before {
-    fileprivate let time = MonotonicTime.now()
+    let time = MonotonicTime.now()
     fileprivate let bytes: UInt64
     fileprivate let rawBytes: UInt64
+    let sequence: UInt64
 
-    init(_ fold: Fold) { (bytes, rawBytes) = (fold.bytesRead, fold.rawBytesRead) }
+    init(_ fold: Fold) {
+      (bytes, rawBytes, sequence) = (fold.bytesRead, fold.rawBytesRead, fold.state.sequence)
+    }
   }
 
   /// Counts a step of a fold.
@@ -119,6 +122,7 @@ extension Projector {
       do throws(StoreError) { isDone = try fold.run(through: step, slice) } catch { failure = error }
       guard owns(own) else { return nil }
       own.work.add(fold, since: before)
+      noteStep(of: fold, since: before)
       takeLeft(fold, own)
       if let failure { throw failure }
       guard isDone else { return false }

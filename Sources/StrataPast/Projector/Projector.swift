@@ -83,6 +83,8 @@ package final class Projector: Sendable {
     /// Whether a view was ever added to the fold.
     var hasViews: Bool
     let meter: ViewMeter
+    /// The error with which the fold halted, if it did.
+    var halt: StoreError?
     /// How often the fold had begun again when that was last looked at.
     var restartCount = 0
     /// Over for the folding thread when other folds have their turn, and while no caller waits.
@@ -224,6 +226,7 @@ extension Projector {
       if fold.state.sequence < target.sequence { throw .closed }
     } catch {
       guard owns(own) else { return false }
+      noteIfHalted(error, own)
       saveIfHalted(fold, error, own)
       return fail(error, own)
     }

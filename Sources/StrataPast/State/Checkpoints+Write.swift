@@ -46,8 +46,10 @@ extension Checkpoints {
       known.isWriting = true
       let result = known
       state.withLock { $0 = result }
+      noteSaved(written)
       return written
     } catch {
+      noteFailed(error)
       state.withLock { state in
         state.current = nil
         (state.failure, state.lastFailure) = (error, error == StateHome.taken(name) ? nil : .now())

@@ -187,10 +187,14 @@ extension Checkpoints {
   private func tables(
     of slot: StateSlot, in files: StateFiles, _ erasures: SegmentErasures
   ) -> TableSet? {
-    guard slot.name == name.hash, fingerprint.isOf(slot), (try? slot.isOf(log, erasures)) ?? false else {
+    if let why = refusal(of: slot, erasures) {
+      noteDiscarded(why)
       return nil
     }
-    return try? read(slot, files)
+    do throws(PageDamage) { return try read(slot, files) } catch {
+      noteDiscarded(error.what)
+      return nil
+    }
   }
 
   private func read(_ slot: StateSlot, _ files: StateFiles) throws(PageDamage) -> TableSet {
@@ -249,7 +253,13 @@ extension Checkpoints {
 
   private func healing(_ sequence: UInt64, chain: UInt64?, in folder: String) -> StateHealing {
     let healing = StateHealing(
-      log, folding, sequence: sequence, chain: chain, folder: folder, faults: faultsFound)
+      log, folding, sequence: sequence, chain: chain, folder: folder, faults: faultsFound,
+      noteFold: { [observation = log.observation, projectionName] _ in
+        observation.note(
+          .discarded(
+            .state, projection: projectionName,
+            why: "pages of it could not be read, and were made from the log"))
+      })
     healings.withLock { healings in
       healings.removeAll { $0.healing == nil }
       healings.append(LiveHealing(healing: healing))

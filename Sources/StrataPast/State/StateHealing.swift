@@ -115,6 +115,7 @@ final class StateHealing: Sendable {
     // The store was closed, and a list outlives it.
     var options = options
     options.savesStates = false
+    options.observer = nil
     return try fold(Log.openReader(fileSystem, path: path, options: options))
   }
 

@@ -1,12 +1,11 @@
 // How much disk space a store's indexes and saved states use.
 
 internal import StrataBase
-internal import StrataLog
 
 extension StoreLayout {
   /// The total size in bytes of all files in `derived/` and the folders in it; 0 if it is missing. A file that cannot be
   /// opened, such as one that a writer removes in the meantime, counts as 0. O(files).
-  func derivedBytes(_ fileSystem: any FileSystem) throws(StoreError) -> UInt64 {
+  package func derivedBytes(_ fileSystem: any FileSystem) throws(StoreError) -> UInt64 {
     try Self.bytes(of: derived, fileSystem, depth: Self.derivedDepth)
   }
 
