@@ -6,8 +6,9 @@ internal import StrataBase
 /// inner pages and the buffers of a fold or of runs, is then there a few times, however many reads are waiting. A task that
 /// waits occupies no thread, and has nothing in memory yet.
 package final class PastSlots: Sendable {
-  /// Twice as many as have a thread at the same time, so that a long replay in slices does not hold up all short reads.
-  static let count = 4
+  /// Many more than have a thread at the same time: those that are admitted take turns in slices, so that it takes as many
+  /// long replays at once to hold up a short read.
+  static let count = 16
 
   private struct State {
     var freeCount = PastSlots.count

@@ -28,8 +28,8 @@ public struct StoreMemory: Sendable, Equatable {
   public var pastByteCount: Int
   /// The bound on them: `StoreOptions.pageCacheSize`. What is beyond it is in a file without a name, and is read again
   /// through the cache; a store that is open for reading, and one that neither saves states nor keeps a history, keeps it
-  /// in memory. Work that goes on may take a quarter of the bound more: few states
-  /// are made at once, and further reads wait.
+  /// in memory. Work that goes on may take a quarter of the bound more: sixteen reads make states at once, and further ones
+  /// wait.
   public var pastLimit: Int
   /// The number of versions that snapshots of lists hold.
   public var heldVersionCount: Int
