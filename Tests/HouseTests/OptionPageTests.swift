@@ -43,8 +43,8 @@ import Testing
     let said = try #require(try Self.said()["A store"])
     #expect(Set(said.keys) == (try Self.options(of: "StoreOptions")))
     let options = StoreOptions()
-    #expect(options.history == .off && options.damageFound == nil)
-    var known = ["history": "`.off`", "damageFound": "none", "clock": "the system's"]
+    #expect(options.history == .off && options.damageFound == nil && options.observer == nil)
+    var known = ["history": "`.off`", "damageFound": "none", "observer": "none", "clock": "the system's"]
     for (name, value) in Mirror(reflecting: options).children {
       if let name, said[name] != nil, known[name] == nil { known[name] = Self.text(value) }
     }

@@ -6,7 +6,7 @@ let package = Package(
   name: "DeskServer",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Strata", path: "../../.."),
+    .package(name: "Strata", path: "../../..", traits: ["Observability"]),
     .package(name: "TicketDesk", path: "../TicketDesk"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -18,6 +18,7 @@ let package = Package(
       name: "DeskServer",
       dependencies: [
         "Strata", "TicketDesk",
+        .product(name: "StrataObservability", package: "Strata"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Metrics", package: "swift-metrics"),

@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import ServiceLifecycle
 import Strata
+import StrataObservability
 import TicketDesk
 
 @main
@@ -20,7 +21,11 @@ struct DeskServer {
     let metrics = MetricsText()
     MetricsSystem.bootstrap(metrics)
     let logger = Logger(label: "desk")
-    let store = try await EventStore.open(at: path)
+    // What the store does is in the logs and metrics beside what the server does.
+    let telemetry = StoreTelemetry(logger: logger, metrics: metrics)
+    var options = StoreOptions()
+    options.observer = telemetry
+    let store = try await EventStore.open(at: path, options: options)
     let desk = TicketDesk(store)
 
     let server = Application(
@@ -28,18 +33,23 @@ struct DeskServer {
       configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
       logger: logger)
     // They end in the reverse order: first the server, which ends its streams and answers what it has begun, then the
-    // consumer, which saves its position.
+    // consumer, which saves its position, and last the store, which is closed: what was accepted is on disk then.
     var group = ServiceGroupConfiguration(
-      services: [Notifier(desk: desk), server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [
+        StoreService(store), Reports(telemetry: telemetry, store: store), Notifier(desk: desk), server,
+      ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = .seconds(10)
-    do {
-      try await ServiceGroup(configuration: group).run()
-    } catch {
-      try? await store.close()
-      throw error
-    }
-    // What was accepted is on disk after this.
-    try await store.close()
+    try await ServiceGroup(configuration: group).run()
+  }
+}
+
+/// Reports what the store counts and how far it is, for as long as the server runs.
+struct Reports: Service {
+  let telemetry: StoreTelemetry
+  let store: EventStore
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown { await telemetry.report(store, every: .seconds(5)) }
   }
 }
 
