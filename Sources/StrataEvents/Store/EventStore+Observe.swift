@@ -29,8 +29,8 @@ extension EventStore {
   /// with their times; `StoreOptions.damageFound` only the damage, at once.
   public var activities: StoreActivities { StoreActivities(log.observation) }
 
-  /// The torn tail that the open has found: the beginning of a write that was interrupted, and that nobody was told of. Nil
-  /// if there was none. Once an append has cut it off, this says where the copy is.
+  /// The torn tail that the open has found: the beginning of a write that was interrupted and never acknowledged. Nil if
+  /// there was none. Once an append has cut it off, this says where the copy is.
   public var recovery: TailRecovery? { log.observation.recovery }
 }
 
