@@ -116,6 +116,17 @@ struct DamageTests {
     let info = try DocumentValue(
       json: try await LogreplayProcess.run("info", folder.store, "-o", "json").output)
     #expect(info["clean"] == false && info["tornBytes"] == 15 && info["durability"] == .null)
+    let tail = try #require(info["tail"])
+    #expect(tail["file"] == .string(SegmentName(1).path) && tail["bytes"] == 15 && tail["kept"] == .null)
+    // The next write cuts it off, and a copy is kept.
+    #expect(try await LogreplayProcess.run("put", folder.store, "ticket/new", "{}").code == 0)
+    let after = try DocumentValue(
+      json: try await LogreplayProcess.run("info", folder.store, "-o", "json").output)
+    guard case .array(let kept) = after["keptTails"] else { return #expect(after["keptTails"] != nil) }
+    #expect(after["tail"] == nil && kept.count == 1 && kept[0]["offset"] == tail["offset"])
+    guard case .string(let path) = kept[0]["kept"] else { return #expect(kept[0]["kept"] != nil) }
+    let copy = try Data(contentsOf: URL(filePath: "\(folder.store)/\(path)"))
+    #expect(copy == Data("STRB unfinished".utf8))
   }
 
   @Test func `only a deep check looks at derived indexes`() async throws {

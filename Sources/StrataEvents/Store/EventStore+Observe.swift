@@ -29,26 +29,9 @@ extension EventStore {
   /// with their times; `StoreOptions.damageFound` only the damage, at once.
   public var activities: StoreActivities { StoreActivities(log.observation) }
 
-  /// The torn tail that the open has found: the beginning of a write that was interrupted, and that nobody was told of. Nil
-  /// if there was none. Once an append has cut it off, this says where the copy is.
+  /// The torn tail that the open has found: the beginning of a write that was interrupted and never acknowledged. Nil if
+  /// there was none. Once an append has cut it off, this says where the copy is.
   public var recovery: TailRecovery? { log.observation.recovery }
-
-  /// Notes that a consumer has stopped at an append.
-  func noteHalt(of consumer: String, at append: RecordedAppend, _ error: any Error) {
-    let failure = ConsumerFailure(append, error)
-    log.observation.note(
-      .halted(.consumer, name: consumer, sequence: failure.sequence, what: failure.what))
-  }
-
-  /// How far each consumer lags behind the head, by name: the events after its position, whether or not it selects them.
-  /// ``consumers()`` counts those that it selects, which takes longer. O(consumers). Blocks.
-  package func consumerLagsBlocking() throws(StoreError) -> [StoreLag] {
-    let (head, begin) = (log.mark.sequence, log.mark.logBegin - 1)
-    return try consumerStatesBlocking().map { name, state in
-      let at = max(begin, state.position?.sequence ?? begin)
-      return StoreLag(.consumer, name: name, eventCount: head - min(head, at))
-    }
-  }
 }
 
 /// How far something that follows the log lags behind its head.

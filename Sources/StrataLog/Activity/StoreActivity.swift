@@ -61,7 +61,7 @@ public enum StoreActivity: Sendable, Equatable {
   }
 }
 
-/// The torn tail that an open has found: the beginning of a write that was interrupted, and that nobody was told of.
+/// The torn tail that an open has found: the beginning of a write that was interrupted and never acknowledged.
 public struct TailRecovery: Sendable, Equatable {
   /// The segment's file, relative to the store's folder.
   public var file: String

@@ -3,7 +3,7 @@
 /// What a store did by itself since it was opened, and goes on to do. See `EventStore.activities`.
 ///
 /// Each iterator begins with the activities of the open, if it is made before 256 others have followed, and then receives
-/// each in order. One that lags more than 256 behind receives `StoreActivity.missed` in place of those that it missed. The
+/// each in order. One that lags by more than 256 receives `StoreActivity.missed` in place of those that it missed. The
 /// sequence holds neither the store nor a thread, and ends when the store is closed, or its task cancelled.
 public struct StoreActivities: AsyncSequence, Sendable {
   private let observation: StoreObservation

@@ -141,6 +141,24 @@ package final class Log: Sendable {
       logByteCount: bytes, derivedByteCount: try layout.derivedBytes(fileSystem))
   }
 
+  /// The torn tails that recoveries of this store cut off and kept, by their files' names. O(files in `quarantine/`). Blocks.
+  package func keptTails() throws(StoreError) -> [TailRecovery] {
+    let fileSystem = source.catalog.fileSystem
+    guard try fileSystem.kind(of: layout.quarantine) == .directory else { return [] }
+    var tails: [TailRecovery] = []
+    for name in try fileSystem.contents(ofDirectory: layout.quarantine).sorted() {
+      guard let (segment, offset) = StoreLayout.tail(named: name),
+        let file = try? fileSystem.open("\(layout.quarantine)/\(name)", .read)
+      else { continue }
+      defer { file.close() }
+      tails.append(
+        TailRecovery(
+          file: segment.path, offset: offset, byteCount: UInt64(max(0, (try? file.size()) ?? 0)),
+          keptPath: "\(StoreLayout.quarantineName)/\(name)"))
+    }
+    return tails
+  }
+
   static func check(_ draft: AppendDraft, _ options: StoreOptions) throws(StoreError) {
     guard draft.eventCount > 0 else { throw .invalid(what: "an append needs at least one event") }
     guard draft.eventCount <= options.appendEventsMax else {

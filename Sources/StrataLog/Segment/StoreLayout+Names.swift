@@ -28,6 +28,14 @@ extension StoreLayout {
     return parts.count == 3 && parts[0].count == 20 && parts.allSatisfy(isNumber)
   }
 
+  /// The segment of a kept tail, and where it began in it; nil for other names.
+  static func tail(named name: String) -> (segment: SegmentName, offset: UInt64)? {
+    guard isTail(name) else { return nil }
+    let parts = name.split(separator: "-")
+    guard let first = UInt64(parts[0]), let offset = UInt64(parts[1]) else { return nil }
+    return (SegmentName(first), offset)
+  }
+
   /// Whether a name in the folder of a state is that of one of its files.
   static func isStateFile(_ name: String) -> Bool { name == stateFile || pageFileNumber(name) != nil }
 

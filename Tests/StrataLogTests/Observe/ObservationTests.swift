@@ -33,7 +33,7 @@ import Testing
     #expect(observation.counters.statistics.droppedCount == 0)
   }
 
-  @Test func `what an observer has no room for is dropped and counted, and it is told`() {
+  @Test func `what an observer has no room for is dropped and counted, and said once there is room`() {
     let observer = RecordingObserver()
     observer.hold(true)
     let observation = Self.observation(observer)

@@ -148,6 +148,10 @@ import Testing
     #expect(cut == TailRecovery(file: file, offset: end, byteCount: 99, keptPath: path))
     #expect(disk.contents("\(Self.path)/\(path)") == Array(repeating: 7, count: 99))
     #expect(log.observation.counters.statistics.cutTailCount == 1)
+    // A file of somebody else there is no tail.
+    try disk.open("\(Self.layout.quarantine)/notes.txt", .create).close()
+    #expect(try log.keptTails() == [cut])
+    #expect(try reader.keptTails() == [cut])
     try log.close()
   }
 

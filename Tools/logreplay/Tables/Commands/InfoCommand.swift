@@ -129,7 +129,10 @@ struct StoreInfo {
   var isErasing: Bool
   /// Whether a backup into the folder has begun to add events and did not finish.
   var isExtending: Bool
-  var tornBytes: UInt64
+  /// The unfinished write after the end; nil if there is none.
+  var recovery: TailRecovery?
+  /// Those that earlier opens cut off, in `quarantine/`.
+  var keptTails: [TailRecovery] = []
   /// Nil if the store has no copies that follow it.
   var part: StorePart?
   /// The saved states, of whatever program.
@@ -160,7 +163,8 @@ struct StoreInfo {
       chain = mark.visible.chain
       durability = head.flatMap { Durability(rawValue: $0.durability) }
       appends = mark.appends
-      tornBytes = log.tornBytes
+      recovery = log.observation.recovery
+      keptTails = try log.keptTails()
       part = StorePart(of: log)
       isErasing = head?.isErasing ?? false
       isExtending = head?.isExtending ?? false
@@ -261,7 +265,11 @@ struct StoreInfo {
     line.array("consumers", consumers?.map(\.json) ?? [])
     line.field("clean", isClean)
     if let part { line.raw("replica", part.json) }
-    if tornBytes > 0 { line.field("tornBytes", tornBytes) }
+    if let recovery {
+      line.field("tornBytes", recovery.byteCount)
+      line.raw("tail", recovery.json)
+    }
+    if !keptTails.isEmpty { line.array("keptTails", keptTails.map(\.json)) }
     if isErasing { line.field("erasing", true) }
     if isExtending { line.field("extending", true) }
     return line.finish()
@@ -295,12 +303,30 @@ struct StoreInfo {
     for list in refusedLists { lines.append(("list", list.text)) }
     for consumer in consumers ?? [] { lines.append(("consumer", consumer.text)) }
     if let part { lines.append(("copies", "the store \(part.text)")) }
-    if tornBytes > 0 { lines.append(("torn tail", counted(tornBytes, "byte"))) }
+    if let recovery {
+      lines.append(
+        ("torn tail", "\(counted(recovery.byteCount, "byte")) in \(recovery.file), at \(recovery.offset)"))
+    }
+    for tail in keptTails {
+      lines.append(
+        ("cut off", "\(counted(tail.byteCount, "byte")) of \(tail.file), kept in \(tail.keptPath ?? "")"))
+    }
     if isErasing { lines.append(("erasing", "unfinished; the next open for writing continues it")) }
     if isExtending {
       lines.append(("backup", "unfinished; what it has added does not count, the next one adds it"))
     }
     return KeyedText.lines(lines)
+  }
+}
+
+extension TailRecovery {
+  fileprivate var json: [UInt8] {
+    var line = JSONLine()
+    line.field("file", file)
+    line.field("offset", offset)
+    line.field("bytes", byteCount)
+    line.field("kept", keptPath)
+    return line.finish()
   }
 }
 
