@@ -8,6 +8,7 @@ import StrataLog
 import StrataPast
 import StrataSimulation
 import StrataTables
+import StrataTesting
 import Testing
 
 /// Orders by id, and how many there are of each status.
@@ -54,6 +55,24 @@ private struct OtherBoard: Projection {
     tables[OrderBoard.orders, "all"] = OrderBoard.Order(
       id: "all", status: "seen", n: Int(event.sequence), tags: nil)
   }
+}
+
+/// Refuses to take an order twice, with which something is wrong.
+private struct OnceBoard: Projection {
+  struct Again: Error {}
+  static let name = "once"
+  static let version = 1
+
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+    guard case .taken(let n) = try event.decode(OrderEvent.self) else { return }
+    guard tables[OrderBoard.orders, event.stream.id] == nil else { throw Again() }
+    tables[OrderBoard.orders, event.stream.id] = OrderBoard.Order(
+      id: event.stream.id, status: "taken", n: n, tags: nil)
+  }
+}
+
+private enum OrderEvent: DomainEvent, Equatable {
+  case taken(n: Int)
 }
 
 struct SavedTableTests {
@@ -296,5 +315,24 @@ struct SavedTableTests {
     let saved = try await LogreplayProcess.run(
       "at", folder.store, "1", "--table", "order", "--saved-by", "Order Board", "-o", "jsonl")
     #expect(saved.output.contains(#""id":"a""#), "\(saved)")
+  }
+
+  @Test func `the store of a counterexample has the tables that its projection made`() async throws {
+    let folder = try SampleFolder()
+    let found = try #require(
+      await #expect(throws: Counterexample.self) {
+        try await check(
+          projection: OnceBoard(), tables: OrderBoard.orders,
+          events: .histories(of: OrderEvent.self, in: ["cart/a", "cart/b"]),
+          Budget(cases: 100, size: 20, duration: .seconds(3_600)), seed: 1, failures: folder.path,
+          name: "once")
+      })
+    let path = folder.file("once.strata")
+    #expect(found.notes.contains { $0.hasSuffix("logreplay at \(path) 2") }, "\(found.notes)")
+    let first = try await LogreplayProcess.run("at", path, "1", "-o", "jsonl")
+    #expect(first.lines.count == 1 && first.output.contains(#""status":"taken""#), "\(first)")
+    // The second event is the one that the projection refuses.
+    let changes = try await LogreplayProcess.run("diff", path, "1..2", "--table", "order", "-o", "json")
+    #expect(changes.code == 0 && changes.output.contains(#""changes":[]"#), "\(changes)")
   }
 }

@@ -132,8 +132,9 @@ struct StoreTables {
       }
       return (table, having[0])
     }
-    if mayHaveDocuments, try !found().names.allSatisfy(TableName.isInternal) { return (try only(), nil) }
     let all = saved.flatMap { saved in saved.tableNames.map { (table: $0, saved: saved) } }
+    let hasDocuments = try mayHaveDocuments && !found().names.allSatisfy(TableName.isInternal)
+    if all.isEmpty || hasDocuments { return (try only(), nil) }
     if all.count == 1 { return (all[0].table, all[0].saved) }
     throw CommandFailure(
       ExitStatus.usage, "projections have saved \(all.count) tables; choose one with --table",
