@@ -374,7 +374,7 @@ let package = Package(
       dependencies: modules + [
         "logreplay", "LogreplayInspect", "LogreplayTables", "LogreplayEvents", "LogreplayShell",
         "LogreplayPoints",
-        "StrataSimulation",
+        "StrataSimulation", "StrataTesting",
         "Strata",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -108,10 +108,10 @@ private final class TimeAxisRun: @unchecked Sendable {
     // The end is no part of the axis.
     let last = until.map { LogPoint.time(Timestamp(nanoseconds: $0 > .min ? $0 - 1 : $0)) } ?? end
     let (after, through) = (try store.sequenceBlocking(of: start), try store.sequenceBlocking(of: last))
-    return try TimeAxisFold(
-      store.log, table, request, steps, after: min(after, through), through: through, since: since,
-      until: until,
+    let axisSteps = try TimeAxisSteps(
+      store.log, steps, after: min(after, through), through: through, since: since, until: until,
       now: store.log.options.clock.now())
+    return TimeAxisFold(store.log, table, request, axisSteps)
   }
 }
 

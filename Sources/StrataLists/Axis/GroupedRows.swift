@@ -180,10 +180,20 @@ final class GroupedRows {
   }
 
   /// The groups that changed since the last call.
-  func takeChanged() -> [Int] {
+  private func takeChanged() -> [Int] {
     defer { changed.removeAll(keepingCapacity: true) }
     for group in changed { groups[group].isChanged = false }
     return changed
+  }
+
+  /// What the groups are now that changed since the last call.
+  func takeChanges() -> [TimeAxis.Change] {
+    takeChanged().map { number in
+      let group = groups[number]
+      return TimeAxis.Change(
+        group: number, count: group.count, sum: request.sum == nil ? nil : group.sum.value,
+        notFiniteCount: group.sum.notFiniteCount, notNumberCount: group.sum.notNumberCount)
+    }
   }
 
   private func partNumber(_ bytes: UnsafeRawBufferPointer) -> Int {

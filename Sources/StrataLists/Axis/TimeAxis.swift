@@ -67,6 +67,25 @@ public struct TimeAxis: Sequence, Sendable {
   let ranks: [Int]
   let isOver: Bool
 
+  /// - Parameters:
+  ///   - stretches: all steps, in their order.
+  ///   - keys: the values of each group that changes name.
+  init(_ steps: TimeAxisSteps, _ stretches: [Stretch], keys: [[UInt8]], fieldCount: Int) {
+    begins = steps.begins.map { Timestamp(nanoseconds: $0) }
+    isOver = steps.isOver
+    self.stretches = stretches
+    let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
+    var ranks = [Int](repeating: 0, count: keys.count)
+    for (rank, group) in order.enumerated() { ranks[group] = rank }
+    self.ranks = ranks
+    values = keys.map { key in
+      key.withUnsafeBytes { key in
+        var reader = SortKeyReader(key)
+        return (0..<fieldCount).map { _ in (try? reader.readDocumentValue()) ?? .null }
+      }
+    }
+  }
+
   /// How many steps there are.
   public var stepCount: Int { begins.count - 1 }
 

@@ -17,10 +17,9 @@ package final class TimeAxisFold: @unchecked Sendable {
   private let log: Log
   private let table: [UInt8]
   private let request: AxisRequest
-  /// When each step begins, and when the last one ends, in nanoseconds since 1970.
-  private let begins: [Int64]
-  private let range: ClosedRange<UInt64>
-  private let isOver: Bool
+  private let axisSteps: TimeAxisSteps
+  private var begins: [Int64] { axisSteps.begins }
+  private var range: ClosedRange<UInt64> { axisSteps.range }
   private let rows: GroupedRows
   private var blocks: BlocksAhead
   /// The last sequence that was folded in.
@@ -30,44 +29,13 @@ package final class TimeAxisFold: @unchecked Sendable {
   private var step = 0
   private var bytes: [UInt8] = []
 
-  /// The most steps of an axis.
-  package static let stepCountMax = 100_000
-  /// The error for more steps.
-  package static let tooManySteps = StoreError.invalid(
-    what: "the time axis would have more than \(stepCountMax) steps; choose longer steps or a shorter range")
-
-  /// - Parameters:
-  ///   - steps: the steps of the axis; the last one holds the time of the last event, unless `until` is given.
-  ///   - first: the sequence after which steps are noted.
-  ///   - last: the sequence at which the axis ends, in the log.
-  ///   - since: the begin of the axis, if it is not the first event after `first`.
-  ///   - until: the end of the axis, if it is not the last event.
-  package init(
-    _ log: Log, _ table: String, _ request: AxisRequest, _ steps: CalendarSteps, after first: UInt64,
-    through last: UInt64, since: Int64? = nil, until: Int64? = nil, now: Int64
-  ) throws(StoreError) {
+  package init(_ log: Log, _ table: String, _ request: AxisRequest, _ steps: TimeAxisSteps) {
     self.log = log
     self.table = Array(table.utf8)
     self.request = request
-    range = first...max(first, last)
-    let mark = log.mark
-    let final = try log.append(holding: max(last, mark.logBegin))
-    let earliest = since == nil ? try log.append(holding: min(first + 1, mark.sequence)) : nil
-    // The end is no part of the axis: the last step is the one before it.
-    let latest = until.map { $0 > .min ? $0 - 1 : $0 } ?? final?.ownTime ?? since ?? now
-    let begin = since ?? min(earliest?.ownTime ?? latest, latest)
-    let end = max(begin, latest)
-    guard
-      let seconds = steps.begins(
-        from: begin.flooredSeconds, through: end.flooredSeconds, countMax: Self.stepCountMax)
-    else { throw Self.tooManySteps }
-    begins = seconds.map { Int64(clamping: Int128($0) * 1_000_000_000) }
-    let stepEnd = begins[begins.count - 1]
-    // What was appended after the range may be dated in its last step.
-    let reaching = last < mark.sequence ? try log.lastAppend(notAfter: stepEnd - 1)?.last ?? 0 : last
-    isOver = stepEnd <= now && reaching <= last && (until.map { $0 >= stepEnd } ?? true)
+    axisSteps = steps
     rows = GroupedRows(request)
-    reached = mark.logBegin - 1
+    reached = log.mark.logBegin - 1
     blocks = log.blocksAhead(after: reached)
   }
 
@@ -104,7 +72,7 @@ package final class TimeAxisFold: @unchecked Sendable {
 
   /// Goes to the step of an append that is dated at a time.
   private func turn(to time: Int64) {
-    let new = stepIndex(of: time)
+    let new = axisSteps.index(of: time)
     if new > step { note(through: new) }
     while let last = stretches.last, last.steps.upperBound > new {
       guard last.steps.lowerBound >= new else {
@@ -117,26 +85,11 @@ package final class TimeAxisFold: @unchecked Sendable {
     step = new
   }
 
-  /// The index of the step that holds a time, the first or the last one if none does.
-  private func stepIndex(of time: Int64) -> Int {
-    var (low, high) = (0, begins.count - 1)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if begins[middle] <= time { low = middle } else { high = middle }
-    }
-    return low
-  }
-
   /// Notes that all steps before one end with the state of now.
   private func note(through end: Int) {
     let begin = stretches.last?.steps.upperBound ?? 0
     guard begin < end else { return }
-    let changes = rows.takeChanged().map { number in
-      let group = rows.groups[number]
-      return TimeAxis.Change(
-        group: number, count: group.count, sum: request.sum == nil ? nil : group.sum.value,
-        notFiniteCount: group.sum.notFiniteCount, notNumberCount: group.sum.notNumberCount)
-    }
+    let changes = rows.takeChanges()
     stretches.append(
       TimeAxis.Stretch(
         steps: begin..<end, sequence: reached, leftOutCount: rows.leftOutCount + rows.refusedCount,
@@ -144,19 +97,7 @@ package final class TimeAxisFold: @unchecked Sendable {
   }
 
   private var axis: TimeAxis {
-    let groups = rows.groups
-    let order = groups.indices.sorted { groups[$0].key.lexicographicallyPrecedes(groups[$1].key) }
-    var ranks = [Int](repeating: 0, count: groups.count)
-    for (rank, group) in order.enumerated() { ranks[group] = rank }
-    let values = groups.map { group in
-      group.key.withUnsafeBytes { key in
-        var reader = SortKeyReader(key)
-        return request.by.map { _ in (try? reader.readDocumentValue()) ?? .null }
-      }
-    }
-    return TimeAxis(
-      begins: begins.map { Timestamp(nanoseconds: $0) }, stretches: stretches, values: values, ranks: ranks,
-      isOver: isOver)
+    TimeAxis(axisSteps, stretches, keys: rows.groups.map(\.key), fieldCount: request.by.count)
   }
 
   // MARK: Rows
@@ -199,9 +140,4 @@ package final class TimeAxisFold: @unchecked Sendable {
     document.withUnsafeBytes { rows.part.take(from: $0, to: &bytes) }
     bytes.withUnsafeBytes { rows.set(id, $0, stamp) }
   }
-}
-
-extension Int64 {
-  /// Nanoseconds as whole seconds, rounded down.
-  fileprivate var flooredSeconds: Int64 { self / 1_000_000_000 - (self % 1_000_000_000 < 0 ? 1 : 0) }
 }

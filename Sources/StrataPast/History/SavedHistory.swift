@@ -2,6 +2,7 @@
 
 internal import StrataBase
 package import StrataLog
+internal import StrataTables
 
 /// The history in one folder below `derived/history`, whether or not this program can use it.
 package struct SavedHistory: Sendable, Equatable {
@@ -16,6 +17,9 @@ package struct SavedHistory: Sendable, Equatable {
   package var runCount: Int
   /// The bytes of the runs.
   package var byteCount: UInt64
+
+  /// Whether it is the history of the documents.
+  package var isOfDocuments: Bool { folder == StateName(.documents(only: nil))?.folder }
 
   /// The histories of a store, ascending by folder. Of each, the manifest is read and nothing else. O(folders).
   package static func all(of log: Log) throws(StoreError) -> [SavedHistory] {

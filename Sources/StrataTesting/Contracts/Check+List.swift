@@ -31,7 +31,11 @@ public nonisolated(nonsending) func check<Item, Section, Source: RowSource<Item>
   try await Property(name, events) { history in
     try await ListContract(request: request, source: source).hold(history)
   }
-  .noted { history, _ in await history.keep(in: folder, name: name) }
+  .noted { history, _ in
+    await history.keep(in: folder, name: name) { store in
+      _ = try await FetchController(request, from: source(store)).performFetch()
+    }
+  }
   .check(budget, seed: seed, failures: folder)
 }
 

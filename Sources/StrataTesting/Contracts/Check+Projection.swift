@@ -4,6 +4,7 @@ public import StrataCheck
 internal import StrataDocuments
 public import StrataEvents
 internal import StrataLog
+internal import StrataPast
 public import StrataTables
 
 /// Holds a projection to what every projection must keep, over random histories.
@@ -43,7 +44,9 @@ public nonisolated(nonsending) func check<Checked: Projection, each Row>(
     make: projection, lookAtRows: { set in repeat try (each tables).lookAtRows(of: set) },
     mayFail: failuresAllowed)
   return try await Property(name, events) { try await contract.hold($0) }
-    .noted { history, _ in await history.keep(in: folder, name: name) }
+    .noted { history, _ in
+      await history.keep(in: folder, name: name) { _ = try await $0.failures(of: projection()) }
+    }
     .check(budget, seed: seed, failures: folder)
 }
 

@@ -3,6 +3,8 @@
 import Foundation
 import Strata
 import StrataDocuments
+import StrataEvents
+import StrataSimulation
 import Testing
 
 struct CountTests {
@@ -64,6 +66,76 @@ struct CountTests {
         2012-03-26T00:00:00+02:00,Open,1,0.1
 
         """)
+  }
+
+  /// A store with tickets of several months, of which some are dated earlier than those before them, have odd values, or are
+  /// replaced by what is no object.
+  private static func months(_ random: inout SeededGenerator) async throws -> SampleFolder {
+    let folder = try SampleFolder()
+    let store = try await folder.open()
+    var time: Int64 = 1_332_000_000
+    let values: [DocumentValue] = ["Open", "Closed", .null, 1, 1.0, -0.5, [1], ["in": 1], true]
+    for _ in 0..<200 {
+      time += Int64.random(in: 0..<90_000, using: &random)
+      let early =
+        Int.random(in: 0..<9, using: &random) == 0 ? Int64.random(in: 0..<900_000, using: &random) : 0
+      let id = StreamName(category: "ticket", id: "\(Int.random(in: 0..<30, using: &random))")
+      let fields: DocumentValue = [
+        "status": values.randomElement(using: &random) ?? .null,
+        "n": .int(.random(in: 0..<4, using: &random)),
+      ]
+      let event =
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: NewEvent("$delete", in: id, .null)
+        case 1: NewEvent("$put", in: id, .int(1))
+        default: NewEvent("$put", in: id, fields)
+        }
+      try await store.append([event], time: Timestamp(nanoseconds: (time - early) * 1_000_000_000))
+    }
+    try await store.close()
+    return folder
+  }
+
+  @Test func `count reads the sections of a kept list from a history, and prints what a fold gives`()
+    async throws
+  {
+    var random = SeededGenerator(seed: SeededGenerator.testSeed())
+    let folder = try await Self.months(&random)
+    var asked: [[String]] = []
+    for filter in [[], ["--where", "n > 0"]] {
+      for range in ["0..head", "40..160", "..171", "2012-04-10..2012-06-01"] {
+        for every in ["1d", "1w", "1mo"] {
+          asked.append(["--by", "status", "--every", every, "--utc", "-o", "json", range] + filter)
+        }
+      }
+    }
+    func answers() async throws -> [(code: Int32, output: String, origin: String)] {
+      var answers: [(code: Int32, output: String, origin: String)] = []
+      for words in asked {
+        let outcome = try await LogreplayProcess(["count", folder.store, "-v"] + words).wait()
+        let origin = outcome.errors.split(separator: "\n").first {
+          $0.contains("replayed") || $0.contains("history")
+        }
+        answers.append((outcome.code, outcome.output, String(origin ?? "")))
+      }
+      return answers
+    }
+    let folded = try await answers()
+    #expect(folded.allSatisfy { $0.origin.hasSuffix("replayed, no history read") })
+    for (name, filter) in [("all", []), ("some", ["--where", "n > 0"])] {
+      let words = ["keep", folder.store, name, "--section-by", "status"]
+      _ = try await LogreplayProcess(words + filter).wait()
+    }
+    // What `keep` appended belongs to no table that is counted, and is dated as the last event.
+    let kept = try await answers()
+    let made = try await LogreplayProcess.run("checkpoint", folder.store, "--history")
+    #expect(made.code == 0, "\(made)")
+    let read = try await answers()
+    for (words, (before, after)) in zip(asked, zip(kept, read)) {
+      #expect(before.output == after.output && before.code == after.code, "\(words)")
+      #expect(after.origin.contains("read from the history"), "\(words): \(after.origin)")
+    }
+    #expect(zip(asked, zip(folded, kept)).allSatisfy { $0.contains("0..head") || $1.0.output == $1.1.output })
   }
 
   @Test func `count prints the JSON that is promised, and marks a step that goes on after the range`()

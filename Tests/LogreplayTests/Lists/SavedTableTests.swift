@@ -8,6 +8,7 @@ import StrataLog
 import StrataPast
 import StrataSimulation
 import StrataTables
+import StrataTesting
 import Testing
 
 /// Orders by id, and how many there are of each status.
@@ -56,13 +57,31 @@ private struct OtherBoard: Projection {
   }
 }
 
+/// Refuses to take an order twice, with which something is wrong.
+private struct OnceBoard: Projection {
+  struct Again: Error {}
+  static let name = "once"
+  static let version = 1
+
+  func apply(_ event: RecordedEvent, to tables: inout ProjectionTables) throws {
+    guard case .taken(let n) = try event.decode(OrderEvent.self) else { return }
+    guard tables[OrderBoard.orders, event.stream.id] == nil else { throw Again() }
+    tables[OrderBoard.orders, event.stream.id] = OrderBoard.Order(
+      id: event.stream.id, status: "taken", n: n, tags: nil)
+  }
+}
+
+private enum OrderEvent: DomainEvent, Equatable {
+  case taken(n: Int)
+}
+
 struct SavedTableTests {
   private static let board = Folding.own(OrderBoard())
 
   /// 60 events of 7 orders, in appends of one to three. `$`-events are documents.
   private static func fill(_ store: EventStore, from first: Int = 0, count: Int = 60) async throws {
     var random = SeededGenerator(seed: UInt64(first + 1))
-    var left = count
+    var (left, hours) = (count, Int64(first))
     while left > 0 {
       let events = (0..<min(left, Int.random(in: 1...3, using: &random))).map { _ in
         let type = ["placed", "paid", "sent", "removed"].randomElement(using: &random) ?? "placed"
@@ -72,7 +91,9 @@ struct SavedTableTests {
           ["n": .int(.random(in: 0..<5, using: &random))])
       }
       left -= events.count
-      try await store.append(events)
+      hours += .random(in: 0...3, using: &random)
+      let time = Timestamp(nanoseconds: (1_800_000_000 + hours * 3_600) * 1_000_000_000)
+      try await store.append(events, time: time)
     }
   }
 
@@ -223,6 +244,38 @@ struct SavedTableTests {
     #expect(try DocumentValue(json: bisected.output)["first"] == .int(Int64(append.sequences.upperBound)))
   }
 
+  @Test func `count needs the history, and has the rows of the library at each step`() async throws {
+    let folder = try await Self.sample(history: true)
+    let counted = try await LogreplayProcess.run(
+      "count", folder.store, "--table", "order", "--by", "status", "--sum", "n", "--every", "1h", "-v", "-o",
+      "json", "--utc")
+    #expect(counted.code == 0 && counted.errors.contains("read from what the projection saved"), "\(counted)")
+    guard case .array(let steps)? = try DocumentValue(json: counted.output)["steps"], steps.count > 10 else {
+      return #expect(Bool(false), "\(counted)")
+    }
+    for step in steps {
+      guard case .int(let sequence)? = step["sequence"], case .array(let groups)? = step["groups"] else {
+        return #expect(Bool(false), "\(step)")
+      }
+      let rows = try await Self.rows(folder, "order", at: UInt64(sequence)).values.compactMap { $0["fields"] }
+      var wanted: [String: [Int64]] = [:]
+      for row in rows {
+        guard case .string(let status)? = row["status"], case .int(let n)? = row["n"] else { continue }
+        wanted[status, default: []].append(n)
+      }
+      #expect(groups.count == wanted.count)
+      for group in groups {
+        guard case .array(let key)? = group["group"], case .string(let status)? = key.first else { continue }
+        let numbers = wanted[status] ?? []
+        #expect(group["count"] == .int(Int64(numbers.count)) && group["sum"] == .int(numbers.reduce(0, +)))
+      }
+    }
+    let without = try await Self.sample(history: false)
+    let refused = try await LogreplayProcess.run(
+      "count", without.store, "..40", "--table", "order", "--every", "1h")
+    #expect(refused.code == 66 && refused.errors.contains("set `history`"), "\(refused)")
+  }
+
   @Test func `follow shows what the program saves, as it comes`() async throws {
     let folder = try await Self.sample(history: false)
     let process = try LogreplayProcess([
@@ -262,5 +315,24 @@ struct SavedTableTests {
     let saved = try await LogreplayProcess.run(
       "at", folder.store, "1", "--table", "order", "--saved-by", "Order Board", "-o", "jsonl")
     #expect(saved.output.contains(#""id":"a""#), "\(saved)")
+  }
+
+  @Test func `the store of a counterexample has the tables that its projection made`() async throws {
+    let folder = try SampleFolder()
+    let found = try #require(
+      await #expect(throws: Counterexample.self) {
+        try await check(
+          projection: OnceBoard(), tables: OrderBoard.orders,
+          events: .histories(of: OrderEvent.self, in: ["cart/a", "cart/b"]),
+          Budget(cases: 100, size: 20, duration: .seconds(3_600)), seed: 1, failures: folder.path,
+          name: "once")
+      })
+    let path = folder.file("once.strata")
+    #expect(found.notes.contains { $0.hasSuffix("logreplay at \(path) 2") }, "\(found.notes)")
+    let first = try await LogreplayProcess.run("at", path, "1", "-o", "jsonl")
+    #expect(first.lines.count == 1 && first.output.contains(#""status":"taken""#), "\(first)")
+    // The second event is the one that the projection refuses.
+    let changes = try await LogreplayProcess.run("diff", path, "1..2", "--table", "order", "-o", "json")
+    #expect(changes.code == 0 && changes.output.contains(#""changes":[]"#), "\(changes)")
   }
 }

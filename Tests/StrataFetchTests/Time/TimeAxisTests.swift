@@ -142,7 +142,32 @@ internal import Testing
         try #require(item.leftOutCount == wanted.leftOutCount)
       }
       #expect(count == axis.stepCount)
+      let steps = try TimeAxisSteps(
+        store.log, CalendarSteps(step) { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) },
+        after: first, through: last, now: store.log.options.clock.now())
+      try Self.expectStates(store, steps, request, are: axis)
     }
+  }
+
+  /// Expects the same axis of the states at the ends of the steps: of their rows, and of the sections of their list.
+  private static func expectStates(
+    _ store: EventStore, _ steps: TimeAxisSteps, _ request: AxisRequest, are axis: TimeAxis
+  ) throws {
+    let states = TimeAxisStates(steps, ends: try steps.ends(in: store.log))
+    let ofRows = try states.axis(request) { (sequence) throws in
+      try store.statesBlocking(at: [.sequence(sequence)], .documents(only: ["t"]))[0]["t"]
+    }
+    try #require("\(Array(ofRows))" == "\(Array(axis))")
+    guard request.by.count == 1, request.sum == nil else { return }
+    var list = ListRequest(DocumentRow.self).sectioned(byField: request.by[0])
+    if let filter = request.filter { list = list.filtered(by: filter) }
+    let compiled = try list.compiled { (row) throws(RowProblem) in try DocumentRow(row) }
+    let ofSections = try states.axis { (sequence) throws in
+      var set = try store.statesBlocking(at: [.sequence(sequence)], .documents(only: ["t"]))[0]
+      set.withTable("t") { $0.addView(compiled.definition) }
+      return ListVersion(set, table: "t", compiled)
+    }
+    try #require("\(Array(ofSections))" == "\(Array(axis))")
   }
 
   @Test(arguments: zones, [CalendarStep.hour, .day, .week, .month])
@@ -253,7 +278,7 @@ internal import Testing
         every: .day, in: utc, from: .time(Timestamp(nanoseconds: -day)),
         to: .time(Timestamp(nanoseconds: 2 * day))))
     #expect(until.map { $0.groups.map(\.count) } == [[], [1], [1]])
-    await #expect(throws: ListError.store(TimeAxisFold.tooManySteps)) {
+    await #expect(throws: ListError.store(TimeAxisSteps.tooMany)) {
       try await table.timeAxis(every: .hour, in: utc, from: .time(Timestamp(nanoseconds: .min + 1)))
     }
   }

@@ -43,6 +43,13 @@ package struct CountCommand: BlockingCommand, PointCommand {
   var table: String?
 
   @Option(
+    help: ArgumentHelp(
+      "The projection whose saved table it is, where documents or other projections have one of that name.",
+      discussion: "Its history has to be kept: the table is needed at the end of each step.",
+      valueName: "projection"))
+  var savedBy: String?
+
+  @Option(
     help: "The field that makes the groups, or several: status,impact.level. Default: one group of all rows.")
   var by: String?
 
@@ -72,6 +79,12 @@ package struct CountCommand: BlockingCommand, PointCommand {
       (the same as blocks of text). Default: table on a terminal, short otherwise.
       """)
   var requestedFormat: CountFormat?
+
+  @Flag(
+    name: .shortAndLong,
+    help: "Say on standard error whether the past was read from a history, and how many events were replayed."
+  )
+  var verbose = false
 
   @OptionGroup var people: PeopleOptions
 
@@ -109,7 +122,8 @@ package struct CountCommand: BlockingCommand, PointCommand {
         next: "compare the field itself")
     }
     let opened = try open()
-    let table = try self.table ?? StoreTables(opened: opened).only()
+    let source = try StoreTables(opened: opened).source(of: self.table, savedBy: savedBy)
+    let table = source.table
     let resolver = PointResolver(store: opened, notes: notes)
     let begin = try points.from.map { try resolver.resolve($0) } ?? resolver.beginning
     var end = try points.to.map { try resolver.resolve($0) } ?? resolver.head()
@@ -117,22 +131,26 @@ package struct CountCommand: BlockingCommand, PointCommand {
     if let until, until > .min { end.sequence = try resolver.sequence(notAfter: until - 1) }
     if let since, let until, since >= until { throw backwards(points) }
     guard begin.sequence <= end.sequence || since != nil else { throw backwards(points) }
+    let count = CountAxis(
+      opened: opened, table: table, saved: source.saved,
+      request: AxisRequest(by: fields, sum: sum, filter: filter), times: times)
     let axis: TimeAxis
-    do throws(StoreError) {
-      let fold = try TimeAxisFold(
-        opened.log, table, AxisRequest(by: fields, sum: sum, filter: filter),
+    do {
+      let found = try count.axis(
         CalendarSteps(step) { zone.offset(at: $0) }, after: min(begin.sequence, end.sequence),
-        through: end.sequence, since: since, until: until, now: times.now)
-      guard let found = try fold.resume(nil) else { throw .closed }
-      axis = found
-    } catch {
-      guard error == TimeAxisFold.tooManySteps else { throw opened.failure(error) }
+        through: end.sequence, since: since, until: until)
+      axis = found.axis
+      if verbose, notes { source.saved == nil ? PastOrigin.say(found.counts) : PastOrigin.sayOfSaved() }
+    } catch let error as StoreError {
+      guard error == TimeAxisSteps.tooMany else { throw opened.failure(error) }
       throw CommandFailure(
-        ExitStatus.usage, "the range has more than \(PeopleText.count(TimeAxisFold.stepCountMax)) steps",
+        ExitStatus.usage, "the range has more than \(PeopleText.count(TimeAxisSteps.countMax)) steps",
         at: "--every \(every)",
         next: "give a longer step, or a shorter range")
     }
-    if axis.isEmpty, let table = self.table { try StoreTables(opened: opened).check(table) }
+    if axis.isEmpty, source.saved == nil, let table = self.table {
+      try StoreTables(opened: opened).check(table)
+    }
     let report = CountReport(
       table: table, by: fields, sum: sum, step: step, filter: filter, zone: zone, zoneName: timeZone,
       axis: axis,

@@ -91,7 +91,7 @@ final class ListReplay {
   ) throws {
     self.opened = opened
     self.query = query
-    let source = try StoreTables(opened: opened).source(of: query)
+    let source = try StoreTables(opened: opened).source(of: query.table, savedBy: query.projection)
     table = source.table
     let (table, definition) = (table, query.list.definition)
     saved = source.saved.map { saved in
@@ -207,8 +207,7 @@ final class ListReplay {
   /// Says on standard error where the states so far came from. To be called when everything was read of them: a part of
   /// the history that cannot be read is replaced by a replay.
   func sayOrigin() {
-    guard saved == nil else { return Terminal.note("logreplay: read from what the projection saved") }
-    PastOrigin.say(past.counts)
+    if isOfSaved { PastOrigin.sayOfSaved() } else { PastOrigin.say(past.counts) }
   }
 
   /// The chain after a visible sequence.

@@ -5,6 +5,9 @@ internal import StrataPast
 internal import StrataTables
 
 enum PastOrigin {
+  /// Says on standard error that nothing was folded.
+  static func sayOfSaved() { Terminal.note("logreplay: read from what the projection saved") }
+
   /// Says on standard error what was read from a history, and how many events were replayed.
   static func say(_ counts: PastCounts) {
     let events = PeopleText.count(Int(clamping: counts.foldedEvents), "event")

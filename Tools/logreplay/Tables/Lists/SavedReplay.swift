@@ -13,7 +13,8 @@ internal import StrataTables
 final class SavedReplay {
   private let opened: OpenedStore
   private let table: String
-  private let view: ViewDefinition
+  /// The list that is shown; nil if rows alone are read.
+  private let view: ViewDefinition?
   private var saved: SavedTables
   /// Whether an earlier state may be shown in place of one that is not known.
   private let takesEarlier: Bool
@@ -22,7 +23,7 @@ final class SavedReplay {
   private var isBegun = false
 
   init(
-    _ opened: OpenedStore, _ saved: SavedTables, table: String, view: ViewDefinition, takesEarlier: Bool
+    _ opened: OpenedStore, _ saved: SavedTables, table: String, view: ViewDefinition?, takesEarlier: Bool
   ) {
     (self.opened, self.saved, self.table, self.view) = (opened, saved, table, view)
     self.takesEarlier = takesEarlier
@@ -33,7 +34,7 @@ final class SavedReplay {
     // Before the first event, every table is empty.
     if sequence < opened.log.mark.logBegin, opened.log.mark.logBegin == 1 {
       (state, isBegun) = (TableSet(), true)
-      state.withTable(table) { $0.addView(view) }
+      addView()
       return 0
     }
     guard let known = saved.point(notAfter: sequence), known == sequence || takesEarlier else {
@@ -55,7 +56,11 @@ final class SavedReplay {
       state = try saved.tables(table, at: sequence, from: isBegun && state.sequence > 0 ? state : nil)
     } catch { throw opened.failure(error) }
     isBegun = true
-    state.withTable(table) { $0.addView(view) }
+    addView()
+  }
+
+  private func addView() {
+    if let view { state.withTable(table) { $0.addView(view) } }
   }
 
   /// Lends the table after each append that changed something, up to a sequence, which the history must have.

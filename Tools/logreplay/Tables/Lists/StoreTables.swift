@@ -112,11 +112,17 @@ struct StoreTables {
   /// Where the rows of a list come from: its table, and the projection that saved it; nil for documents.
   ///
   /// Documents come first. Where no projection has saved tables, nothing is read to know that but two folders.
-  func source(of query: ListQuery) throws -> (table: String, saved: SavedTables?) {
+  ///
+  /// - Parameters:
+  ///   - table: nil for the only table.
+  ///   - projection: nil if documents or the only projection with the table are meant.
+  func source(
+    of table: String?, savedBy projection: String?
+  ) throws -> (table: String, saved: SavedTables?) {
     let saved = try savedTables()
-    if let projection = query.projection { return try source(of: query.table, savedBy: projection, saved) }
-    guard !saved.isEmpty else { return (try query.table ?? only(), nil) }
-    if let table = query.table {
+    if let projection { return try source(of: table, savedBy: projection, saved) }
+    guard !saved.isEmpty else { return (try table ?? only(), nil) }
+    if let table {
       let having = saved.filter { $0.hasTable(table) }
       if having.isEmpty || hasDocuments(of: table) { return (table, nil) }
       guard having.count == 1 else {
@@ -126,8 +132,9 @@ struct StoreTables {
       }
       return (table, having[0])
     }
-    if mayHaveDocuments, try !found().names.allSatisfy(TableName.isInternal) { return (try only(), nil) }
     let all = saved.flatMap { saved in saved.tableNames.map { (table: $0, saved: saved) } }
+    let hasDocuments = try mayHaveDocuments && !found().names.allSatisfy(TableName.isInternal)
+    if all.isEmpty || hasDocuments { return (try only(), nil) }
     if all.count == 1 { return (all[0].table, all[0].saved) }
     throw CommandFailure(
       ExitStatus.usage, "projections have saved \(all.count) tables; choose one with --table",
