@@ -5,6 +5,11 @@ internal import StrataLog
 internal import StrataTables
 
 /// A run's file while it is written, or a scratch file. Belongs to one thread at a time.
+///
+/// States append their pages by themselves, with the same record and pace: a `StateWriter` goes on in a file that an earlier
+/// state began, continues in another one when that is long, and takes back what it wrote; a `SpillWriter` replaces leaves
+/// only once their bytes are in a file that several writers share, and makes nothing durable. What is left in common is the
+/// encoding, `StatePage.appendRecord`, and the pace, `SyncStep`.
 final class RunOutput {
   let number: UInt32
   private let files: HistoryFiles
