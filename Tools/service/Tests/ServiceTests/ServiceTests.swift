@@ -46,7 +46,7 @@ private final class SlowClock: Sendable {
     do {
       try await store.append([NewEvent("a", in: "s/1", .null)])
       return false
-    } catch { return error as? StoreError == .closed }
+    } catch { return (error as? StoreError)?.reason == .closed }
   }
 
   @Test(arguments: 0..<20)

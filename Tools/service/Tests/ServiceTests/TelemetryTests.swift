@@ -131,7 +131,7 @@ private struct Ticket: Codable, Identifiable, Sendable, Hashable {
     let path = FileManager.default.temporaryDirectory.appending(path: "strata-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try await EventStore.open(at: path)
-    for number in 0..<20 { try await store.append([NewEvent("a", in: "s/1", .int(number))]) }
+    for number in 0..<20 { try await store.append([NewEvent("a", in: "s/1", .int(Int64(number)))]) }
     try await store.close()
     let folder = path + "/log"
     let name = try #require(
