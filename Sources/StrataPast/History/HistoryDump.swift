@@ -156,22 +156,22 @@ package struct HistoryDump {
     of run: Run, in manifest: Manifest, _ body: (Entry) throws -> Void
   ) throws {
     do {
-      let place = try place(of: run, in: manifest)
+      let address = try address(of: run, in: manifest)
       let reader = try RunReader(
-        files(manifest.storeID), run.number, root: place, RunCache(PageCache(limit: 1 << 20)))
+        files(manifest.storeID), run.number, root: address, RunCache(PageCache(limit: 1 << 20)))
       try Self.lend(reader, body)
     } catch let damage as PageDamage {
       throw Problem(file: path(run.file), what: damage.what)
     }
   }
 
-  private func place(of run: Run, in manifest: Manifest) throws -> RecordAddress {
+  private func address(of run: Run, in manifest: Manifest) throws -> RecordAddress {
     guard let known = try files(manifest.storeID).manifest()?.runs.first(where: { $0.number == run.number })
     else {
       throw Problem(
         file: path(StoreLayout.manifestFile), what: "it is another file by now, without run \(run.number)")
     }
-    return known.place
+    return known.address
   }
 
   static func lend(_ reader: RunReader, _ body: (Entry) throws -> Void) throws {
@@ -244,7 +244,7 @@ package struct HistoryDump {
 
 extension HistoryDump.Run {
   fileprivate init(_ run: ManifestRun) {
-    (number, level, byteCount, rootOffset) = (run.number, run.level, run.length, run.place.offset)
+    (number, level, byteCount, rootOffset) = (run.number, run.level, run.length, run.address.offset)
     (begin, end, chain, appends) = (run.begin, run.end, run.chain, run.appends)
     (time, erasures) = (run.time, run.erasures)
   }

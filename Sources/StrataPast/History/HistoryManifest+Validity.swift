@@ -43,7 +43,7 @@ extension HistoryManifest {
 extension ManifestRun {
   /// Opens the run. Throws if it is not the one that is meant.
   func open(_ files: HistoryFiles, _ cache: RunCache) throws(PageDamage) -> RunReader {
-    let reader = try RunReader(files, number, root: place, cache)
+    let reader = try RunReader(files, number, root: address, cache)
     guard reader.root.begin == begin, reader.root.end == end,
       reader.root.appends.addingSaturated(reader.root.counts.appends) == appends
     else { throw PageDamage("a run has other events than the manifest says") }

@@ -10,7 +10,7 @@ struct ManifestRun: Equatable, Sendable {
   var level: UInt32
   /// The length of its file.
   var length: UInt64
-  var place: RecordAddress
+  var address: RecordAddress
   var begin: UInt64
   var end: UInt64
   /// The chain after `end`, the number of appends up to it, and the own time of the last one.
@@ -48,7 +48,7 @@ extension HistoryManifest {
       bytes.append(varint: UInt64(run.number))
       bytes.append(varint: UInt64(run.level))
       bytes.append(varint: run.length)
-      run.place.append(to: &bytes)
+      run.address.append(to: &bytes)
       bytes.append(varint: run.begin)
       bytes.append(varint: run.end)
       bytes.append(integer: run.chain)
@@ -92,7 +92,7 @@ extension HistoryManifest {
     while cursor.remaining > 0 {
       guard let number = cursor.varint().flatMap(UInt32.init(exactly:)), number < nextNumber,
         let level = cursor.varint().flatMap(UInt32.init(exactly:)), let length = cursor.varint(),
-        let place = RecordAddress(&cursor), let begin = cursor.varint(), let end = cursor.varint(),
+        let address = RecordAddress(&cursor), let begin = cursor.varint(), let end = cursor.varint(),
         begin < end,
         runs.last.map({ $0.end == begin }) ?? true, let chain = cursor.integer(UInt64.self),
         let appends = cursor.varint(), let time = cursor.integer(Int64.self),
@@ -100,7 +100,8 @@ extension HistoryManifest {
       else { return nil }
       runs.append(
         ManifestRun(
-          number: number, level: level, length: length, place: place, begin: begin, end: end, chain: chain,
+          number: number, level: level, length: length, address: address, begin: begin, end: end,
+          chain: chain,
           appends: appends, time: time, erasures: erasures))
     }
   }

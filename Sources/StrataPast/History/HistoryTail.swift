@@ -32,7 +32,7 @@ struct HistoryTail {
     do throws(StoreError) { file = try memory.open(name, .read) } catch { throw RunFailure(error) }
     do throws(PageDamage) {
       let reader = try RunReader(
-        inMemory: file, historian.files, number, root: written.place, historian.cache)
+        inMemory: file, historian.files, number, root: written.address, historian.cache)
       self.init(reader, try RunSet(runs.runs + [reader], runs.erasures, head: runs.head))
     } catch { throw RunFailure(error) }
   }

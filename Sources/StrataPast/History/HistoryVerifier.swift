@@ -64,7 +64,8 @@ package struct HistoryVerifier {
     for run in manifest.runs {
       guard let damage = damage(of: run, files) else { continue }
       findings.append(
-        finding(folder, StoreLayout.runFileName(run.number), damage.what, offset: damage.place?.offset ?? 0))
+        finding(
+          folder, StoreLayout.runFileName(run.number), damage.what, offset: damage.location?.offset ?? 0))
     }
     // Where the log cannot be read, the check of the log has a finding.
     guard let erasures = try? log.erasures(), let last = manifest.runs.last, last.end >= log.mark.logBegin
@@ -100,7 +101,7 @@ package struct HistoryVerifier {
       try HistoryDump.lend(reader) { _ in }
       _ = try reader.mayContain(0)
       for root in reader.keys.lazy.flatMap(\.sets) {
-        if let tally = root.places?.tally { try reader.check(tally) }
+        if let tally = root.addresses?.tally { try reader.check(tally) }
         if let tally = root.sections?.tally { try reader.check(tally) }
       }
       return nil

@@ -74,7 +74,7 @@ extension HistoryWork {
     let isLong = root.counts.changes >= UInt64(limits.changeCountMax) * 4 && limits.laggingCount > 1
     return ManifestRun(
       number: written.number, level: isLong && runs.last?.level != 0 ? 1 : 0, length: written.length,
-      place: written.place, begin: root.begin, end: root.end, chain: chain,
+      address: written.address, begin: root.begin, end: root.end, chain: chain,
       appends: root.appends + root.counts.appends, time: recording.time,
       erasures: known.runs.erasures.hash(through: root.end))
   }
@@ -166,7 +166,7 @@ extension HistoryWork {
     let range = first..<first + merge.merge.merged.count
     var entry = runs[range.upperBound - 1]
     (entry.number, entry.level, entry.length) = (written.number, merge.level, written.length)
-    (entry.place, entry.begin) = (written.place, written.root.begin)
+    (entry.address, entry.begin) = (written.address, written.root.begin)
     try replace(range, with: entry, historian)
   }
 }

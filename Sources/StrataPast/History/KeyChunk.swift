@@ -8,7 +8,7 @@ internal import StrataTables
 struct KeyChunk {
   /// The event with which it begins, as its distance from the run's begin; 0 for the first one.
   var first: UInt64
-  var place: RecordAddress
+  var address: RecordAddress
 
   /// Where a chunk ends that begins with some change: with an event.
   ///
@@ -27,20 +27,20 @@ struct KeyChunk {
 
   func append(to bytes: inout RawBuffer) {
     bytes.append(varint: first)
-    place.append(to: &bytes)
+    address.append(to: &bytes)
   }
 
-  /// Reads a chunk's place.
+  /// Reads a chunk's address.
   ///
   /// - Parameters:
   ///   - last: the chunk before it.
   ///   - span: the number of events of the run.
   init(_ cursor: inout ByteCursor, after last: KeyChunk?, span: UInt64) throws(PageDamage) {
     guard let first = cursor.varint(), first <= span, last.map({ $0.first < first }) ?? (first == 0),
-      let place = RecordAddress(&cursor)
-    else { throw PageDamage("the chunks of some keys do not ascend, or have no place") }
-    self.init(first: first, place: place)
+      let address = RecordAddress(&cursor)
+    else { throw PageDamage("the chunks of some keys do not ascend, or have no address") }
+    self.init(first: first, address: address)
   }
 
-  package init(first: UInt64, place: RecordAddress) { (self.first, self.place) = (first, place) }
+  package init(first: UInt64, address: RecordAddress) { (self.first, self.address) = (first, address) }
 }

@@ -89,13 +89,13 @@ struct KeyCounter {
     _ key: UnsafeRawBufferPointer, in part: KeyDirectoryPart, _ index: Int
   ) throws(PageDamage) -> KeyCount {
     let page = try page(at: lastPage, in: part)
-    let (place, isFound) = try page.place(of: key)
+    let (position, isFound) = try page.position(of: key)
     guard let counts else {
       return KeyCount(
-        count: countAtEnd(beforePage: lastPage, of: part, index) &+ page.lives.count(below: place),
-        isAlive: isFound ? page.lives.now[place] : nil)
+        count: countAtEnd(beforePage: lastPage, of: part, index) &+ page.lives.count(below: position),
+        isAlive: isFound ? page.lives.now[position] : nil)
     }
-    let (group, number) = (part.group(of: lastPage), part.numbers(of: lastPage).lowerBound + place)
+    let (group, number) = (part.group(of: lastPage), part.numbers(of: lastPage).lowerBound + position)
     let lives = try lives(of: group, in: part, counts)
     return KeyCount(
       count: counts.before[group] &+ lives.count(below: number), isAlive: isFound ? lives.now[number] : nil)

@@ -157,9 +157,9 @@ final class TallyIndex: Sendable {
 extension TallyIndex {
   /// The chunk after another one; nil after the last. O(log chunks).
   func chunk(after chunk: KeyChunk) throws(PageDamage) -> KeyChunk? {
-    let place = marks.lastIndex { $0.chunk.first <= chunk.first } ?? 0
-    var cursor = record.cursor(at: marks[place].next)
-    var last = marks[place].chunk
+    let mark = marks.lastIndex { $0.chunk.first <= chunk.first } ?? 0
+    var cursor = record.cursor(at: marks[mark].next)
+    var last = marks[mark].chunk
     while cursor.remaining > 0 {
       last = try KeyChunk(&cursor, after: last, span: span)
       if last.first > chunk.first { return last }
@@ -196,10 +196,10 @@ extension RunReader {
   private func chunk(of tally: RecordAddress, at sequence: UInt64) throws(PageDamage) -> TallyChunk {
     let index = try index(of: tally)
     let found = try index.chunk(at: sequence - root.begin)
-    return try made(of: found.place, part: Part.chunk, byteCount: \TallyChunk.byteCount) {
+    return try made(of: found.address, part: Part.chunk, byteCount: \TallyChunk.byteCount) {
       () throws(PageDamage) in
       try TallyChunk(
-        unkept(at: found.place), units: index.units, from: root.begin + found.first, through: root.end)
+        unkept(at: found.address), units: index.units, from: root.begin + found.first, through: root.end)
     }
   }
 
@@ -210,7 +210,7 @@ extension RunReader {
     while let first = distance {
       let chunk = try index.chunk(at: first)
       _ = try TallyChunk(
-        unkept(at: chunk.place), units: index.units, from: root.begin + chunk.first, through: root.end
+        unkept(at: chunk.address), units: index.units, from: root.begin + chunk.first, through: root.end
       ).counts(at: root.end)
       distance = try index.chunk(after: chunk)?.first
     }

@@ -48,7 +48,7 @@ struct KeyCursor {
     if isFirst {
       guard nextPage < set.directory.pageCount else { return false }
       let part = try part(ofPage: nextPage)
-      let page = try set.reader.record(at: part.place(of: nextPage))
+      let page = try set.reader.record(at: part.address(of: nextPage))
       cursor = page.cursor
       self.page = page
       key.removeAll(keepingCapacity: true)

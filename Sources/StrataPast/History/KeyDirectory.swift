@@ -11,7 +11,7 @@ internal import StrataTables
 final class KeyDirectory: Sendable {
   /// What is known of a part without reading it.
   struct Head {
-    var place: RecordAddress
+    var address: RecordAddress
     var pages: Range<UInt32>
     var groups: Range<UInt32>
     var keyCount: UInt32
@@ -44,14 +44,14 @@ final class KeyDirectory: Sendable {
     var (heads, keysLeft) = ([Head](), keyCount)
     while cursor.remaining > 0 {
       try firsts.append(&cursor)
-      guard let place = RecordAddress(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
+      guard let address = RecordAddress(&cursor), let pages = cursor.varint(), let groups = cursor.varint(),
         let keys = cursor.varint(), let count = cursor.varint().map(ZigZag.decode), groups > 0,
         groups <= pages, pages <= keys, keys <= keysLeft, count.magnitude <= keys
-      else { throw PageDamage("a part of a directory of keys has no place, or cannot be") }
+      else { throw PageDamage("a part of a directory of keys has no address, or cannot be") }
       let (page, group) = (heads.last?.pages.upperBound ?? 0, heads.last?.groups.upperBound ?? 0)
       heads.append(
         Head(
-          place: place, pages: page..<page + UInt32(pages), groups: group..<group + UInt32(groups),
+          address: address, pages: page..<page + UInt32(pages), groups: group..<group + UInt32(groups),
           keyCount: UInt32(keys), count: Int32(count),
           countBefore: heads.last.map { $0.countBefore + $0.count } ?? 0))
       keysLeft -= keys
@@ -152,7 +152,7 @@ extension KeySet {
     if let known = directory.known(index) { return known }
     let head = directory.head(of: index)
     let part = try KeyDirectoryPart(
-      decoding: reader.unkept(at: head.place), head, span: reader.root.end - reader.root.begin)
+      decoding: reader.unkept(at: head.address), head, span: reader.root.end - reader.root.begin)
     guard directory.fits(part, index) else {
       throw PageDamage("a part of a directory has other keys than it is said to have")
     }

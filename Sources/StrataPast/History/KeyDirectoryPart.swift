@@ -7,7 +7,7 @@ internal import StrataTables
 /// of which group its keys are. Pages and groups have their numbers among those of all parts.
 final class KeyDirectoryPart: Sendable {
   private struct Page {
-    var place: RecordAddress
+    var address: RecordAddress
     var group: UInt32
     /// How many keys of the part's pages before it were there at the run's end; in a delta, by how much that differs from
     /// its begin.
@@ -46,13 +46,13 @@ final class KeyDirectoryPart: Sendable {
     var (number, count, keysLeft) = (0, Int32(0), UInt64(head.keyCount))
     while cursor.remaining > 0 {
       try firsts.append(&cursor)
-      guard let place = RecordAddress(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
+      guard let address = RecordAddress(&cursor), let flags = cursor.varint(), flags >> 1 > 0,
         flags >> 1 <= UInt64(KeyBits.countMax - number), let own = cursor.varint().map(ZigZag.decode),
         own.magnitude <= flags >> 1, flags >> 1 <= keysLeft
-      else { throw PageDamage("a page of keys has no place, or is of no group") }
+      else { throw PageDamage("a page of keys has no address, or is of no group") }
       pages.append(
         Page(
-          place: place, group: head.groups.lowerBound &+ UInt32(truncatingIfNeeded: groupEnds.count),
+          address: address, group: head.groups.lowerBound &+ UInt32(truncatingIfNeeded: groupEnds.count),
           count: count,
           number: UInt8(truncatingIfNeeded: number)))
       count += Int32(truncatingIfNeeded: own)
@@ -91,7 +91,7 @@ final class KeyDirectoryPart: Sendable {
 
   // MARK: Pages
 
-  func place(of page: Int) -> RecordAddress { ownPages[page - pages.lowerBound].place }
+  func address(of page: Int) -> RecordAddress { ownPages[page - pages.lowerBound].address }
 
   /// Lends the key with which a page begins.
   @inline(__always)

@@ -7,14 +7,14 @@ internal import StrataTables
 /// Pages are given in the order of their keys, and the chunks of a group after its pages. A part ends with a group.
 ///
 /// ```
-/// directory  for each part: its first key, its place, pages, groups, keys, how many of these are there at the end
-/// part       for each page: its first key, its place, keys × 2 + 1 if its group ends, how many are there at the end;
-///            then for each chunk of the group: the event that it begins with, and its place
+/// directory  for each part: its first key, its address, pages, groups, keys, how many of these are there at the end
+/// part       for each page: its first key, its address, keys × 2 + 1 if its group ends, how many are there at the end;
+///            then for each chunk of the group: the event that it begins with, and its address
 /// ```
 struct KeyDirectoryWriter: ~Copyable {
   /// A page of keys that was written.
   struct Page {
-    var place: RecordAddress
+    var address: RecordAddress
     var keyCount: Int
     /// How many of them are there at the run's end; in a delta, by how much that differs from its begin.
     var count: Int64
@@ -34,7 +34,7 @@ struct KeyDirectoryWriter: ~Copyable {
   mutating func add(_ page: Page, first key: [UInt8], endsGroup: Bool) {
     if pageCount == 0 { first = key }
     part.append(key)
-    page.place.append(to: &part.bytes)
+    page.address.append(to: &part.bytes)
     part.bytes.append(varint: UInt64(page.keyCount) << 1 | (endsGroup ? 1 : 0))
     part.bytes.append(varint: ZigZag.encode(page.count))
     pageCount += 1

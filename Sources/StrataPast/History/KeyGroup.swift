@@ -71,9 +71,9 @@ struct PageLives {
 
   init() {}
 
-  mutating func add(_ record: KeyRecord, _ place: Int) {
-    if record.isAlive { begin.toggle(place) }
-    if record.isAliveAtEnd { end.toggle(place) }
+  mutating func add(_ record: KeyRecord, _ index: Int) {
+    if record.isAlive { begin.toggle(index) }
+    if record.isAliveAtEnd { end.toggle(index) }
   }
 
   func append(_ count: Int, to bytes: inout RawBuffer) {
@@ -174,7 +174,7 @@ struct KeyGroupWriter: ~Copyable {
         last = change >> 8
         bits.toggle(Int(number))
       }
-      chunks.append(KeyChunk(first: first, place: try output.append(buffer.bytes)))
+      chunks.append(KeyChunk(first: first, address: try output.append(buffer.bytes)))
       start = end
     } while start < changes.count
     (bits, keyCount) = (KeyBits(), 0)
@@ -196,7 +196,7 @@ private struct OpenChunk {
   let begin: KeyBits
 
   init(_ set: KeySet, _ chunk: KeyChunk, _ keyCount: Int) throws(PageDamage) {
-    record = try set.reader.record(at: chunk.place)
+    record = try set.reader.record(at: chunk.address)
     cursor = record.cursor
     (self.keyCount, end) = (keyCount, set.reader.root.end)
     last = set.reader.root.begin + chunk.first

@@ -97,7 +97,7 @@ struct OwnerKeys: Equatable, Sendable {
 
 /// Where the keys of one kind are.
 struct KeySetRoot: Equatable, Sendable {
-  struct Places: Equatable, Sendable {
+  struct Addresses: Equatable, Sendable {
     var pages: RecordAddress
     var tally: RecordAddress
   }
@@ -105,9 +105,9 @@ struct KeySetRoot: Equatable, Sendable {
   var kind: KeyOwner.Kind
   var count: UInt64 = 0
   /// Nil if there is no key.
-  var places: Places?
+  var addresses: Addresses?
   /// The sections of the keys in the same form: where their names and counts are, and their tally.
-  var sections: Places?
+  var sections: Addresses?
 }
 
 // MARK: Encoding
@@ -120,9 +120,9 @@ extension OwnerKeys {
       for set in owner.sets {
         bytes.append(byte: set.kind.rawValue)
         bytes.append(varint: set.count)
-        for places in [set.places, set.sections].compactMap({ $0 }) {
-          places.pages.append(to: &bytes)
-          places.tally.append(to: &bytes)
+        for addresses in [set.addresses, set.sections].compactMap({ $0 }) {
+          addresses.pages.append(to: &bytes)
+          addresses.tally.append(to: &bytes)
         }
       }
     }
@@ -156,15 +156,15 @@ extension KeySetRoot {
     }
     self.init(kind: kind, count: count)
     guard count > 0 else { return }
-    guard let places = Places(&cursor) else { return nil }
-    self.places = places
+    guard let addresses = Addresses(&cursor) else { return nil }
+    self.addresses = addresses
     guard kind.hasSections else { return }
-    guard let sections = Places(&cursor) else { return nil }
+    guard let sections = Addresses(&cursor) else { return nil }
     self.sections = sections
   }
 }
 
-extension KeySetRoot.Places {
+extension KeySetRoot.Addresses {
   fileprivate init?(_ cursor: inout ByteCursor) {
     guard let pages = RecordAddress(&cursor), let tally = RecordAddress(&cursor) else { return nil }
     self.init(pages: pages, tally: tally)

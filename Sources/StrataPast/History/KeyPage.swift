@@ -19,8 +19,8 @@ struct KeyPage {
   init(
     _ keys: KeySet, at index: Int, in part: KeyDirectoryPart, _ sweep: RunSweep?
   ) throws(PageDamage) {
-    let place = part.place(of: index)
-    if let sweep { page = try sweep.record(at: place) } else { page = try keys.reader.record(at: place) }
+    let address = part.address(of: index)
+    if let sweep { page = try sweep.record(at: address) } else { page = try keys.reader.record(at: address) }
     (self.part, self.index) = (part, index)
     var cursor = page.cursor
     lives = try PageLives(&cursor, part, page: index, isBase: keys.reader.root.isBase)
@@ -30,15 +30,15 @@ struct KeyPage {
 
   /// The index of the first key that is not less than another one, or of the end, and whether it is that key. O(keys of
   /// the page before the key).
-  func place(of key: UnsafeRawBufferPointer) throws(PageDamage) -> (place: Int, isFound: Bool) {
+  func position(of key: UnsafeRawBufferPointer) throws(PageDamage) -> (position: Int, isFound: Bool) {
     let key = ByteRun(key)
     var cursor = keys
     let count = part.numbers(of: index).count
     // How long the last key is, and how much of the key that is looked for it begins with.
     var (length, matched) = (0, 0)
-    for place in 0..<count {
+    for position in 0..<count {
       guard let shared = cursor.varint(), shared <= UInt64(length), let rest = cursor.lengthPrefixed(),
-        place > 0 || part.withFirst(index, { rest.hasSameBytes(as: $0) }),
+        position > 0 || part.withFirst(index, { rest.hasSameBytes(as: $0) }),
         let section = cursor.varint(), let id = cursor.varint()
       else { throw PageDamage("a key of a run is broken") }
       length = Int(truncatingIfNeeded: shared) + rest.count
@@ -46,7 +46,7 @@ struct KeyPage {
         throw PageDamage("a key of a run is broken")
       }
       let order = Self.order(Int(truncatingIfNeeded: shared), ByteRun(rest), key, &matched)
-      if order >= 0 { return (place, order == 0) }
+      if order >= 0 { return (position, order == 0) }
     }
     guard cursor.remaining == 0 else { throw PageDamage("a page has other keys than its run counts") }
     return (count, false)

@@ -27,7 +27,7 @@ final class KeyParts {
   /// Nil before the first record.
   private var scratch: (file: any File, output: RunOutput)?
   private var buffer = RawBuffer(capacity: 1 << 12)
-  private var places: [RecordAddress] = []
+  private var addresses: [RecordAddress] = []
 
   init(_ files: HistoryFiles, _ goesOn: @escaping () throws(StoreError) -> Void) {
     (self.files, self.goesOn) = (files, goesOn)
@@ -47,8 +47,8 @@ final class KeyParts {
   func end() throws(StoreError) -> [RecordAddress] {
     if buffer.count > 0 { try flush() }
     try scratch?.output.flush()
-    defer { places = [] }
-    return places
+    defer { addresses = [] }
+    return addresses
   }
 
   private func flush() throws(StoreError) {
@@ -56,17 +56,18 @@ final class KeyParts {
       let file = try files.scratchFile()
       scratch = (file, RunOutput(scratch: file, files, goesOn))
     }
-    if let place = try scratch?.output.append(buffer.bytes) { places.append(place) }
+    if let address = try scratch?.output.append(buffer.bytes) { addresses.append(address) }
     buffer.removeAll()
   }
 
-  fileprivate func record(at place: RecordAddress) throws(StoreError) -> RunRecord {
+  fileprivate func record(at address: RecordAddress) throws(StoreError) -> RunRecord {
     guard let file = scratch?.file else { throw Self.lost }
-    var stored = RawBuffer(capacity: Int(place.length))
-    stored.pad(to: Int(place.length))
-    let target = UnsafeMutableRawBufferPointer(start: stored.base, count: Int(place.length))
-    guard try file.read(into: target, at: Int64(place.offset)) == target.count else { throw Self.lost }
-    let known = PageAddress(file: 0, offset: place.offset, length: place.length, checksum: place.checksum)
+    var stored = RawBuffer(capacity: Int(address.length))
+    stored.pad(to: Int(address.length))
+    let target = UnsafeMutableRawBufferPointer(start: stored.base, count: Int(address.length))
+    guard try file.read(into: target, at: Int64(address.offset)) == target.count else { throw Self.lost }
+    let known = PageAddress(
+      file: 0, offset: address.offset, length: address.length, checksum: address.checksum)
     do throws(PageDamage) {
       let raw = try StatePage.raw(stored.bytes, of: known)
       return RunRecord(taking: raw.bytes, count: raw.count, isInner: false)
@@ -83,14 +84,16 @@ final class KeyParts {
 /// Walks over the entries of a part.
 struct KeyPartCursor: AscendingSource {
   private let parts: KeyParts
-  private var places: ArraySlice<RecordAddress>
+  private var addresses: ArraySlice<RecordAddress>
   private var record: RunRecord?
   private var cursor = ByteCursor(UnsafeRawPointer(bitPattern: 8)!, count: 0)
   private(set) var entry = KeyPartEntry(
     key: UnsafeRawBufferPointer(start: nil, count: 0), sectionLength: 0, idLength: 0, sequence: 0,
     isBirth: false)
 
-  init(_ places: [RecordAddress], in parts: KeyParts) { (self.places, self.parts) = (places[...], parts) }
+  init(_ addresses: [RecordAddress], in parts: KeyParts) {
+    (self.addresses, self.parts) = (addresses[...], parts)
+  }
 
   /// By key, and then by moment.
   func order(_ other: KeyPartCursor) -> Int {
@@ -101,8 +104,8 @@ struct KeyPartCursor: AscendingSource {
   /// Goes to the next entry, whose bytes are valid until the one after it. False at the end.
   mutating func next() throws(StoreError) -> Bool {
     if cursor.remaining == 0 {
-      guard let place = places.popFirst() else { return false }
-      let record = try parts.record(at: place)
+      guard let address = addresses.popFirst() else { return false }
+      let record = try parts.record(at: address)
       self.record = record
       cursor = record.cursor
     }

@@ -9,13 +9,13 @@ struct KeySet: Sendable {
   let root: KeySetRoot
   let directory: KeyDirectory
 
-  var isEmpty: Bool { root.places == nil }
+  var isEmpty: Bool { root.addresses == nil }
 
   /// The counts of all groups after an event; in a delta, by how much they differ from those at the run's begin. Nil for
   /// no key.
   func groupCounts(at sequence: UInt64) throws(PageDamage) -> KeyCounts? {
-    guard let places = root.places else { return nil }
-    let counts = try reader.counts(places.tally, at: sequence)
+    guard let addresses = root.addresses else { return nil }
+    let counts = try reader.counts(addresses.tally, at: sequence)
     guard counts.unitCount == directory.groupCount else {
       throw PageDamage("a tally of keys has other groups than there are")
     }
@@ -25,21 +25,21 @@ struct KeySet: Sendable {
   /// How many keys there are after an event; in a delta, by how much that differs from the run's begin. Without the counts
   /// of its groups.
   func total(at sequence: UInt64) throws(PageDamage) -> Int64 {
-    guard let places = root.places, sequence < reader.root.end else { return directory.count }
-    return try reader.total(places.tally, at: sequence)
+    guard let addresses = root.addresses, sequence < reader.root.end else { return directory.count }
+    return try reader.total(addresses.tally, at: sequence)
   }
 
   /// The sections with the same counts.
   func sectionCounts(at sequence: UInt64) throws(PageDamage) -> SectionCounts {
-    guard let places = root.sections else { return SectionCounts() }
-    let atEnd = try reader.sections(of: places.pages, keys: root.count)
+    guard let addresses = root.sections else { return SectionCounts() }
+    let atEnd = try reader.sections(of: addresses.pages, keys: root.count)
     guard sequence < reader.root.end else {
       guard atEnd.total == directory.count else {
         throw PageDamage("the sections of a run have other keys than its pages")
       }
       return atEnd
     }
-    let counts = try reader.counts(places.tally, at: sequence)
+    let counts = try reader.counts(addresses.tally, at: sequence)
     guard counts.unitCount == atEnd.sections.count else {
       throw PageDamage("a tally of keys has other sections than there are")
     }
@@ -83,20 +83,20 @@ struct SectionCounts {
   mutating func add(_ other: SectionCounts) {
     guard !sections.isEmpty else { return self = other }
     // Most runs name sections that those before them have.
-    var places: [Int] = []
-    places.reserveCapacity(other.sections.count)
-    var place = 0
+    var positions: [Int] = []
+    positions.reserveCapacity(other.sections.count)
+    var position = 0
     for section in other.sections {
       var order = -1
-      while place < sections.count {
-        order = sections[place].order(against: section)
+      while position < sections.count {
+        order = sections[position].order(against: section)
         guard order < 0 else { break }
-        place += 1
+        position += 1
       }
       guard order == 0 else { return merge(other) }
-      places.append(place)
+      positions.append(position)
     }
-    for (index, place) in places.enumerated() { counts[place] &+= other.counts[index] }
+    for (index, position) in positions.enumerated() { counts[position] &+= other.counts[index] }
   }
 
   private mutating func merge(_ other: SectionCounts) {

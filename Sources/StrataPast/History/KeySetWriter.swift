@@ -92,7 +92,7 @@ struct KeySetWriter: ~Copyable {
     stored.append(page.bytes)
     directory.add(
       .init(
-        place: try output.append(stored.bytes), keyCount: keysInPage,
+        address: try output.append(stored.bytes), keyCount: keysInPage,
         count: lives.atEnd(isBase: isBase).count(below: keysInPage)),
       first: first, endsGroup: endsGroup)
     lives = PageLives()
@@ -112,7 +112,7 @@ struct KeySetWriter: ~Copyable {
     let pages = try directory.finish()
     let names = kind.hasSections ? try output.append(sections.bytes.bytes) : nil
     var root = KeySetRoot(kind: kind, count: count)
-    root.places = .init(pages: pages, tally: try tally.finish(output))
+    root.addresses = .init(pages: pages, tally: try tally.finish(output))
     if let names { root.sections = .init(pages: names, tally: try sectionTally.finish(output)) }
     return root
   }

@@ -7,7 +7,7 @@ internal import StrataLog
 /// was counted at one moment is in one chunk.
 ///
 /// ```
-/// tally  units, then for each chunk: the event that it begins with, and its place
+/// tally  units, then for each chunk: the event that it begins with, and its address
 /// chunk  the count of each unit before that event, then changes: event, unit × 2 + 1 if one appeared
 /// ```
 struct KeyTallyWriter: ~Copyable {
@@ -50,14 +50,14 @@ struct KeyTallyWriter: ~Copyable {
       buffer.removeAll()
       for count in counts { buffer.append(varint: ZigZag.encode(count)) }
       var last = first
-      for place in start..<end {
-        let (distance, unit) = (changes.distance(place), changes.unit(place))
+      for index in start..<end {
+        let (distance, unit) = (changes.distance(index), changes.unit(index))
         buffer.append(varint: distance &- last)
-        buffer.append(varint: UInt64(unit) << 1 | (changes.isBirth(place) ? 1 : 0))
+        buffer.append(varint: UInt64(unit) << 1 | (changes.isBirth(index) ? 1 : 0))
         last = distance
-        counts[Int(unit)] += changes.isBirth(place) ? 1 : -1
+        counts[Int(unit)] += changes.isBirth(index) ? 1 : -1
       }
-      chunks.append(KeyChunk(first: first, place: try output.append(buffer.bytes)))
+      chunks.append(KeyChunk(first: first, address: try output.append(buffer.bytes)))
       start = end
     } while start < changes.count
     buffer.removeAll()

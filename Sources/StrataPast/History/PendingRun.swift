@@ -35,7 +35,7 @@ struct PendingRun {
   private var rows: [Row] = []
   private var keys: [UInt8] = []
   /// The last row with a hash.
-  private var places: [UInt64: Int] = [:]
+  private var lastRows: [UInt64: Int] = [:]
   private var bytes: [UInt8] = []
   private var events: [(event: RunEvent, versions: Range<Int>)] = []
   private var tables: [UInt32: RunTable] = [:]
@@ -58,7 +58,7 @@ struct PendingRun {
     versions.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
     keys.removeAll(keepingCapacity: true)
-    places.removeAll(keepingCapacity: true)
+    lastRows.removeAll(keepingCapacity: true)
     // One large document is not kept room for.
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptLengthMax)
     events.removeAll(keepingCapacity: true)
@@ -108,7 +108,7 @@ struct PendingRun {
     let (hash, found) = keys.withUnsafeBytes { all in
       let key = UnsafeRawBufferPointer(rebasing: all[start...])
       let hash = XXH64.of(key)
-      var next = places[hash]
+      var next = lastRows[hash]
       while let row = next, !UnsafeRawBufferPointer(rebasing: all[rows[row].key]).hasSameBytes(as: key) {
         next = rows[row].other
       }
@@ -121,7 +121,7 @@ struct PendingRun {
     rows.append(
       Row(
         key: start..<keys.count, first: version, last: version,
-        other: places.updateValue(rows.count, forKey: hash)))
+        other: lastRows.updateValue(rows.count, forKey: hash)))
     return rows.count - 1
   }
 
@@ -189,8 +189,8 @@ struct PendingRun {
       }
       try bytes.lendBytes { all throws(StoreError) in
         var next: Int? = rows[row].first
-        while let place = next {
-          let version = versions[place]
+        while let index = next {
+          let version = versions[index]
           let bytes = UnsafeRawBufferPointer(rebasing: all[version.bytes])
           try writer.add(version.version, bytes)
           for making in makings { making.add(version.version, bytes) }

@@ -78,8 +78,8 @@ struct RunChangesWriter: ~Copyable {
 
   private mutating func flush() throws(StoreError) {
     guard let position else { return }
-    let place = try output.append(page.bytes)
-    try tree.add(position, place, output)
+    let address = try output.append(page.bytes)
+    try tree.add(position, address, output)
     self.position = nil
     page.removeAll()
   }

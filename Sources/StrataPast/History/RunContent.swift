@@ -39,9 +39,9 @@ struct RunContent: ~Copyable {
     whole = .bytes(bytes)
   }
 
-  mutating func set(_ place: RecordAddress) {
+  mutating func set(_ address: RecordAddress) {
     reset()
-    whole = .outside(place)
+    whole = .outside(address)
   }
 
   mutating func change(prefix: Int, suffix: Int, _ middle: UnsafeRawBufferPointer) {
@@ -54,8 +54,8 @@ struct RunContent: ~Copyable {
     switch whole {
     case .none: throw PageDamage("a version has no document")
     case .bytes(let bytes): current = bytes
-    case .outside(let place):
-      let record = try reader.record(at: place)
+    case .outside(let address):
+      let record = try reader.record(at: address)
       self.record = record
       current = record.bytes
       whole = .bytes(current)

@@ -15,7 +15,7 @@ final class RunReader: Sendable {
   /// The keys of each owner that the run has.
   let keys: [OwnerKeys]
   private let files: HistoryFiles
-  private let place: RecordAddress
+  private let address: RecordAddress
   /// The file as it was opened last, as long as something keeps it open.
   private let last = Lock(LastFile())
   /// The file, if it is to stay open for as long as this object is there.
@@ -31,15 +31,15 @@ final class RunReader: Sendable {
   private let directories = Lock<[UInt64: KeyDirectory]>([:])
   private let sections = Lock<[UInt64: SectionCounts]>([:])
 
-  /// - Parameter place: where the root is.
+  /// - Parameter address: where the root is.
   convenience init(
-    _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress, _ cache: RunCache
+    _ files: HistoryFiles, _ number: UInt32, root address: RecordAddress, _ cache: RunCache
   ) throws(PageDamage) {
     let open: RunFiles.Open
     do throws(RunLoss) { open = try Self.open(number, files, cache) } catch {
       throw error.damage("the file of a run is missing, or is another one")
     }
-    try self.init(open, files, number, root: place, cache)
+    try self.init(open, files, number, root: address, cache)
     cache.files.use(open, of: owner)
   }
 
@@ -47,27 +47,27 @@ final class RunReader: Sendable {
   ///
   /// - Parameter file: open for reading; this closes it.
   convenience init(
-    inMemory file: any File, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
+    inMemory file: any File, _ files: HistoryFiles, _ number: UInt32, root address: RecordAddress,
     _ cache: RunCache
   ) throws(PageDamage) {
     let open = RunFiles.Open(file)
-    try self.init(open, files, number, root: place, cache)
+    try self.init(open, files, number, root: address, cache)
     held.withLock { $0 = open }
   }
 
   private init(
-    _ open: RunFiles.Open, _ files: HistoryFiles, _ number: UInt32, root place: RecordAddress,
+    _ open: RunFiles.Open, _ files: HistoryFiles, _ number: UInt32, root address: RecordAddress,
     _ cache: RunCache
   ) throws(PageDamage) {
     let file = open.file
     guard let length = (try? file.size()).flatMap(UInt64.init(exactly:)) else {
       throw PageDamage("a run has no length")
     }
-    (self.number, self.files, self.place) = (number, files, place)
+    (self.number, self.files, self.address) = (number, files, address)
     self.length = length
     self.cache = cache
     owner = cache.owner()
-    let root = try RunRoot(decoding: Self.record(place, of: number, in: file, length))
+    let root = try RunRoot(decoding: Self.record(address, of: number, in: file, length))
     self.root = root
     tables = try RunRoot.tables(decoding: Self.record(root.tables, of: number, in: file, length))
     if let keys = root.keys {
@@ -82,62 +82,62 @@ final class RunReader: Sendable {
 
   var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
 
-  /// The record at a place, from memory if it was read lately.
+  /// The record at a address, from memory if it was read lately.
   ///
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
-  func record(at place: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
-    if let record = cache.record(of: owner, at: place.offset) { return record }
-    let record = try unkept(at: place, isInner: isInner)
-    cache.add(record, of: owner, at: place.offset)
+  func record(at address: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
+    if let record = cache.record(of: owner, at: address.offset) { return record }
+    let record = try unkept(at: address, isInner: isInner)
+    cache.add(record, of: owner, at: address.offset)
     return record
   }
 
   /// The same, always from the file. It is not kept in memory.
-  func unkept(at place: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
+  func unkept(at address: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
     let open = try opened()
     defer { withExtendedLifetime(open) {} }
-    return try Self.record(place, of: number, in: open.file, length, isInner: isInner)
+    return try Self.record(address, of: number, in: open.file, length, isInner: isInner)
   }
 
   /// What is made of a record, from memory if it was made lately. See `RunCache.made`.
   func made<Value: AnyObject & Sendable>(
-    of place: RecordAddress, part: UInt64, byteCount: (Value) -> Int,
+    of address: RecordAddress, part: UInt64, byteCount: (Value) -> Int,
     _ make: () throws(PageDamage) -> Value
   ) throws(PageDamage) -> Value {
-    try cache.made(of: owner, at: place.offset, part: part, byteCount: byteCount, make)
+    try cache.made(of: owner, at: address.offset, part: part, byteCount: byteCount, make)
   }
 
   private static func record(
-    _ place: RecordAddress, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
+    _ address: RecordAddress, of number: UInt32, in file: any File, _ length: UInt64, isInner: Bool = false
   ) throws(PageDamage) -> RunRecord {
-    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: place.offset) {
+    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: address.offset) {
       () throws(PageDamage) in
       // Nothing is allocated for a record that the file cannot hold.
-      guard place.offset.addingSaturated(UInt64(place.length)) <= length else {
+      guard address.offset.addingSaturated(UInt64(address.length)) <= length else {
         throw PageDamage("a record is past the end of its run")
       }
-      let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
+      let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(address.length), alignment: 16)
       defer { stored.deallocate() }
-      try read(stored, at: place.offset, in: file)
-      return try record(place, of: number, from: UnsafeRawBufferPointer(stored), isInner: isInner)
+      try read(stored, at: address.offset, in: file)
+      return try record(address, of: number, from: UnsafeRawBufferPointer(stored), isInner: isInner)
     }
   }
 
   private static func record(
-    _ place: RecordAddress, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
+    _ address: RecordAddress, of number: UInt32, from stored: UnsafeRawBufferPointer, isInner: Bool
   ) throws(PageDamage) -> RunRecord {
     let known = PageAddress(
-      file: number, offset: place.offset, length: place.length, checksum: place.checksum)
+      file: number, offset: address.offset, length: address.length, checksum: address.checksum)
     let raw = try StatePage.raw(stored, of: known)
     return RunRecord(taking: raw.bytes, count: raw.count, isInner: isInner)
   }
 
-  /// The record at a place, from its bytes in the file. It is not kept in memory.
+  /// The record at a address, from its bytes in the file. It is not kept in memory.
   func record(
-    at place: RecordAddress, from stored: UnsafeRawBufferPointer
+    at address: RecordAddress, from stored: UnsafeRawBufferPointer
   ) throws(PageDamage) -> RunRecord {
-    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: place.offset) {
-      () throws(PageDamage) in try Self.record(place, of: number, from: stored, isInner: false)
+    try PageDamage.inRecord(of: StoreLayout.runFileName(number), at: address.offset) {
+      () throws(PageDamage) in try Self.record(address, of: number, from: stored, isInner: false)
     }
   }
 
@@ -160,10 +160,10 @@ final class RunReader: Sendable {
   ///
   /// - Parameter hash: the XXH64 of the row's key.
   func mayContain(_ hash: UInt64) throws(PageDamage) -> Bool {
-    guard let place = root.filter else { return true }
+    guard let address = root.filter else { return true }
     let known = filter.withLock { $0 }
     let record: RunRecord
-    if let known { record = known } else { record = try self.record(at: place) }
+    if let known { record = known } else { record = try self.record(at: address) }
     if known == nil { filter.withLock { $0 = record } }
     guard record.bytes.count == KeyFilter.length(forKeys: Int(root.rowCount)) else {
       throw PageDamage("the filter of a run has another length than its rows need")
@@ -185,12 +185,12 @@ final class RunReader: Sendable {
 
   /// Stays in memory as long as the run is open.
   private func directory(of root: KeySetRoot) throws(PageDamage) -> KeyDirectory {
-    guard let place = root.places?.pages else { return .empty }
-    if let known = directories.withLock({ $0[place.offset] }) { return known }
-    let directory = try KeyDirectory(decoding: unkept(at: place), keys: root.count)
+    guard let address = root.addresses?.pages else { return .empty }
+    if let known = directories.withLock({ $0[address.offset] }) { return known }
+    let directory = try KeyDirectory(decoding: unkept(at: address), keys: root.count)
     return directories.withLock {
-      let kept = $0[place.offset] ?? directory
-      $0[place.offset] = kept
+      let kept = $0[address.offset] ?? directory
+      $0[address.offset] = kept
       return kept
     }
   }
@@ -199,30 +199,30 @@ final class RunReader: Sendable {
   /// is waited for.
   func willRead(_ kind: KeyOwner.Kind, of owner: KeyOwner) {
     guard let sets = keys.first(where: { $0.owner == owner.number })?.sets,
-      let root = sets.first(where: { $0.kind == kind }), let place = root.places?.pages,
-      directories.withLock({ $0[place.offset] == nil })
+      let root = sets.first(where: { $0.kind == kind }), let address = root.addresses?.pages,
+      directories.withLock({ $0[address.offset] == nil })
     else { return }
-    willRead([place, root.sections?.pages].compactMap { $0 })
+    willRead([address, root.sections?.pages].compactMap { $0 })
   }
 
   /// Asks the system to have some records in memory by the time that they are read. Best effort.
-  func willRead(_ places: some Sequence<RecordAddress>) {
+  func willRead(_ addresses: some Sequence<RecordAddress>) {
     guard let open = try? opened() else { return }
-    for place in places { open.file.willRead(at: Int64(place.offset), count: Int(place.length)) }
+    for address in addresses { open.file.willRead(at: Int64(address.offset), count: Int(address.length)) }
   }
 
   /// The same for the records that are not in memory.
-  func willRead(unknown places: [RecordAddress]) {
-    willRead(Set(places).filter { cache.record(of: owner, at: $0.offset) == nil })
+  func willRead(unknown addresses: [RecordAddress]) {
+    willRead(Set(addresses).filter { cache.record(of: owner, at: $0.offset) == nil })
   }
 
   /// The sections of keys with their counts at the run's end, which stay in memory as well.
   ///
   /// - Parameter keyCount: the number of the keys.
-  func sections(of place: RecordAddress, keys keyCount: UInt64) throws(PageDamage) -> SectionCounts {
-    if let known = sections.withLock({ $0[place.offset] }) { return known }
-    let counts = try SectionCounts(decoding: unkept(at: place), keys: keyCount)
-    sections.withLock { $0[place.offset] = counts }
+  func sections(of address: RecordAddress, keys keyCount: UInt64) throws(PageDamage) -> SectionCounts {
+    if let known = sections.withLock({ $0[address.offset] }) { return known }
+    let counts = try SectionCounts(decoding: unkept(at: address), keys: keyCount)
+    sections.withLock { $0[address.offset] = counts }
     return counts
   }
 
@@ -250,7 +250,7 @@ extension RunReader {
       // A history that was made again may have another run of the same number. All that a run holds is named with its
       // checksum, from the root on: a file with the same root has the same content.
       guard (try? open.file.size()).flatMap(UInt64.init(exactly:)) == length,
-        let record = try? Self.record(place, of: number, in: open.file, length),
+        let record = try? Self.record(address, of: number, in: open.file, length),
         (try? RunRoot(decoding: record)) == root
       else { throw RunLoss.gone }
       last.withLock { $0.open = open }

@@ -1,4 +1,4 @@
-// The parts of a run's file: records as those of page files, found through places alone.
+// The parts of a run's file: records as those of page files, found through addresses alone.
 
 internal import StrataBase
 internal import StrataLog
@@ -55,7 +55,7 @@ struct RecordAddress: Hashable, Sendable {
     bytes.append(integer: checksum)
   }
 
-  /// Reads a place; nil for bytes that are none.
+  /// Reads a address; nil for bytes that are none.
   init?(_ cursor: inout ByteCursor) {
     guard let offset = cursor.varint(), let length = cursor.varint().flatMap(UInt32.init(exactly:)),
       let checksum = cursor.integer(UInt32.self), length > StatePage.headLength,

@@ -279,8 +279,8 @@ final class RunRowCursor {
       else { throw PageDamage("a difference is cut short") }
       content.change(prefix: prefix, suffix: suffix, middle)
     case VersionFlags.outside where next.kind != .gone:
-      guard let place = RecordAddress(&versions) else { throw PageDamage("a document has no place") }
-      if next.kind == .document { content.set(place) } else { problem.set(place) }
+      guard let address = RecordAddress(&versions) else { throw PageDamage("a document has no address") }
+      if next.kind == .document { content.set(address) } else { problem.set(address) }
     default: throw PageDamage("a version has flags of another kind")
     }
     if next.kind == .document {

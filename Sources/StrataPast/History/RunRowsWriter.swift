@@ -113,8 +113,8 @@ struct RunRowsWriter: ~Copyable {
 
   private mutating func flush() throws(StoreError) {
     guard let position else { return }
-    let place = try output.append(page.bytes)
-    try tree.add(position, place, output)
+    let address = try output.append(page.bytes)
+    try tree.add(position, address, output)
     self.position = nil
     page.removeAll()
   }
@@ -141,13 +141,13 @@ struct RunRowsWriter: ~Copyable {
         flags |= VersionFlags.createdFollows
       }
     }
-    let place = isOutside ? try output.append(content) : nil
+    let address = isOutside ? try output.append(content) : nil
     row.append(byte: flags)
     row.append(varint: version.sequence &- (last?.sequence ?? origin.sequence))
     row.append(varint: ZigZag.encode(version.time &- (last?.time ?? pageTime)))
     if flags & VersionFlags.createdFollows != 0 { row.append(varint: version.sequence &- version.created) }
-    if let place {
-      place.append(to: &row)
+    if let address {
+      address.append(to: &row)
     } else if let difference {
       let middle = content.count - difference.prefix - difference.suffix
       row.append(varint: UInt64(difference.prefix))

@@ -21,10 +21,10 @@ final class RunSweep {
 
   deinit { buffer.deallocate() }
 
-  func record(at place: RecordAddress) throws(PageDamage) -> RunRecord {
-    let (start, length) = (place.offset, UInt64(place.length))
+  func record(at address: RecordAddress) throws(PageDamage) -> RunRecord {
+    let (start, length) = (address.offset, UInt64(address.length))
     guard start <= reader.length, length <= min(UInt64(buffer.count), reader.length - start) else {
-      return try reader.record(at: place)
+      return try reader.record(at: address)
     }
     if start < known.lowerBound || start + length > known.upperBound {
       let isNear =
@@ -36,7 +36,7 @@ final class RunSweep {
     }
     let first = Int(start - known.lowerBound)
     return try reader.record(
-      at: place, from: UnsafeRawBufferPointer(rebasing: buffer[first..<first + Int(length)]))
+      at: address, from: UnsafeRawBufferPointer(rebasing: buffer[first..<first + Int(length)]))
   }
 
   private func read(from start: UInt64, count: UInt64) throws(PageDamage) {

@@ -28,26 +28,26 @@ struct RunPosition {
 struct RunTreeRoot: Equatable, Sendable {
   /// 0 if the root is the only page.
   var height: UInt8
-  var place: RecordAddress
+  var address: RecordAddress
 
   /// More levels than any file has room for.
   static let heightMax: UInt8 = 40
 
   func append(to bytes: inout RawBuffer) {
     bytes.append(byte: height)
-    place.append(to: &bytes)
+    address.append(to: &bytes)
   }
 
-  init(height: UInt8, place: RecordAddress) {
+  init(height: UInt8, address: RecordAddress) {
     self.height = height
-    self.place = place
+    self.address = address
   }
 
   init?(_ cursor: inout ByteCursor) {
     guard let height = cursor.integer(UInt8.self), height <= Self.heightMax,
-      let place = RecordAddress(&cursor)
+      let address = RecordAddress(&cursor)
     else { return nil }
-    self.init(height: height, place: place)
+    self.init(height: height, address: address)
   }
 }
 
@@ -56,13 +56,13 @@ struct RunTreeEntry {
   var key: UnsafeRawBufferPointer
   var sequence: UInt64
   var number: UInt64
-  var place: RecordAddress
+  var address: RecordAddress
 
   init?(_ cursor: inout ByteCursor) {
     guard let key = cursor.lengthPrefixed(), let sequence = cursor.varint(), let number = cursor.varint(),
-      let place = RecordAddress(&cursor)
+      let address = RecordAddress(&cursor)
     else { return nil }
-    (self.key, self.sequence, self.number, self.place) = (key, sequence, number, place)
+    (self.key, self.sequence, self.number, self.address) = (key, sequence, number, address)
   }
 }
 
@@ -70,7 +70,7 @@ struct RunTreeEntry {
 struct RunTreeWriter: ~Copyable {
   private struct Level {
     var first: RunPosition
-    var entries: [(position: RunPosition, place: RecordAddress)] = []
+    var entries: [(position: RunPosition, address: RecordAddress)] = []
     var length = 0
   }
 
@@ -82,13 +82,13 @@ struct RunTreeWriter: ~Copyable {
 
   /// Adds a page. Pages are added in ascending order of their positions.
   mutating func add(
-    _ position: RunPosition, _ place: RecordAddress, _ output: RunOutput
+    _ position: RunPosition, _ address: RecordAddress, _ output: RunOutput
   ) throws(StoreError) {
-    try add(position, place, level: 0, output)
+    try add(position, address, level: 0, output)
   }
 
   private mutating func add(
-    _ position: RunPosition, _ place: RecordAddress, level: Int, _ output: RunOutput
+    _ position: RunPosition, _ address: RecordAddress, level: Int, _ output: RunOutput
   ) throws(StoreError) {
     assert(level <= levels.count, "a level of an index has the one below it")
     if level == levels.count { levels.append(Level(first: position)) }
@@ -97,19 +97,19 @@ struct RunTreeWriter: ~Copyable {
     assert(
       levels[level].entries.last.map { $0.position.number <= position.number } ?? true,
       "pages are added in the order of what they begin with")
-    levels[level].entries.append((position, place))
+    levels[level].entries.append((position, address))
     levels[level].length += position.key.count + 20
   }
 
   private mutating func flush(_ level: Int, _ output: RunOutput) throws(StoreError) {
     buffer.removeAll()
     buffer.append(byte: UInt8(truncatingIfNeeded: level + 1))
-    for (position, place) in levels[level].entries {
+    for (position, address) in levels[level].entries {
       buffer.append(varint: UInt64(position.key.count))
       position.key.withUnsafeBytes { buffer.append($0) }
       buffer.append(varint: position.sequence)
       buffer.append(varint: position.number)
-      place.append(to: &buffer)
+      address.append(to: &buffer)
     }
     let first = levels[level].first
     levels[level].entries.removeAll(keepingCapacity: true)
@@ -126,7 +126,7 @@ struct RunTreeWriter: ~Copyable {
       level += 1
     }
     assert(level <= RunTreeRoot.heightMax, "an index is higher than a reader accepts")
-    return RunTreeRoot(height: UInt8(truncatingIfNeeded: level), place: levels[level].entries[0].place)
+    return RunTreeRoot(height: UInt8(truncatingIfNeeded: level), address: levels[level].entries[0].address)
   }
 }
 
@@ -172,7 +172,7 @@ struct RunTreeCursor {
     stack.removeAll(keepingCapacity: true)
     isAtBegin = false
     guard let root else { return nil }
-    return try descend(root.place, root.height, target)
+    return try descend(root.address, root.height, target)
   }
 
   /// The page after the one that was returned last; the first one at the beginning.
@@ -187,7 +187,7 @@ struct RunTreeCursor {
         throw PageDamage("an index page has a broken entry")
       }
       let height = try Self.height(of: stack[top].page)
-      return try descend(entry.place, height - 1, .begin)
+      return try descend(entry.address, height - 1, .begin)
     }
     return nil
   }
@@ -198,25 +198,25 @@ struct RunTreeCursor {
     _ keys: [[UInt8]], through sequence: UInt64, _ reader: RunReader
   ) throws(PageDamage) {
     guard let root = reader.root.rows else { return }
-    var (places, height) = ([RecordAddress](repeating: root.place, count: keys.count), root.height)
+    var (addresses, height) = ([RecordAddress](repeating: root.address, count: keys.count), root.height)
     while height > 0 {
-      reader.willRead(unknown: places)
+      reader.willRead(unknown: addresses)
       for (index, key) in keys.enumerated() {
-        let page = try page(reader, at: places[index], height)
-        places[index] = try key.lendBytes { key throws(PageDamage) in
-          try last(in: page, .key(key, sequence: sequence)).entry.place
+        let page = try page(reader, at: addresses[index], height)
+        addresses[index] = try key.lendBytes { key throws(PageDamage) in
+          try last(in: page, .key(key, sequence: sequence)).entry.address
         }
       }
       height -= 1
     }
-    reader.willRead(unknown: places)
+    reader.willRead(unknown: addresses)
   }
 
   /// An inner page.
   private static func page(
-    _ reader: RunReader, at place: RecordAddress, _ height: UInt8
+    _ reader: RunReader, at address: RecordAddress, _ height: UInt8
   ) throws(PageDamage) -> RunRecord {
-    let page = try reader.record(at: place, isInner: true)
+    let page = try reader.record(at: address, isInner: true)
     guard try Self.height(of: page) == height, !page.entries.isEmpty else {
       throw PageDamage("an index page is broken, or of another height than the page above says")
     }
@@ -249,14 +249,14 @@ struct RunTreeCursor {
   private mutating func descend(
     _ first: RecordAddress, _ firstHeight: UInt8, _ target: Target
   ) throws(PageDamage) -> RunRecord {
-    var (place, height) = (first, firstHeight)
+    var (address, height) = (first, firstHeight)
     while height > 0 {
-      let page = try Self.page(reader, at: place, height)
+      let page = try Self.page(reader, at: address, height)
       let (chosen, cursor) = try Self.last(in: page, target)
       stack.append(Level(page: page, cursor: cursor))
-      (place, height) = (chosen.place, height - 1)
+      (address, height) = (chosen.address, height - 1)
     }
-    guard let sweep else { return try reader.record(at: place) }
-    return try sweep.record(at: place)
+    guard let sweep else { return try reader.record(at: address) }
+    return try sweep.record(at: address)
   }
 }

@@ -8,7 +8,7 @@ internal import StrataTables
 struct WrittenRun: Sendable {
   var number: UInt32
   var length: UInt64
-  var place: RecordAddress
+  var address: RecordAddress
   var root: RunRoot
 }
 
@@ -91,25 +91,25 @@ struct RunWriter: ~Copyable {
       filter = try KeyFilter.make(hashes).lendBytes { bytes throws(StoreError) in try output.append(bytes) }
     }
     RunRoot.encode(tables, to: &buffer)
-    let tablesPlace = try output.append(buffer.bytes)
+    let tablesAddress = try output.append(buffer.bytes)
     buffer.removeAll()
     RunRoot.encode(listed, to: &buffer)
-    let failuresPlace = try output.append(buffer.bytes)
+    let failuresAddress = try output.append(buffer.bytes)
     buffer.removeAll()
-    var keysPlace: RecordAddress?
+    var keysAddress: RecordAddress?
     if !keys.isEmpty {
       OwnerKeys.encode(keys, to: &buffer)
-      keysPlace = try output.append(buffer.bytes)
+      keysAddress = try output.append(buffer.bytes)
       buffer.removeAll()
     }
     let root = RunRoot(
       isBase: isBase, begin: begin, end: last, time: time, appends: appends, failures: failures,
       counts: changesWriter.counts, rowCount: rowsWriter.rowCount, versionCount: rowsWriter.versionCount,
-      rows: rowsRoot, changes: changes, filter: filter, tables: tablesPlace,
-      listedFailures: failuresPlace, keys: keysPlace)
+      rows: rowsRoot, changes: changes, filter: filter, tables: tablesAddress,
+      listedFailures: failuresAddress, keys: keysAddress)
     root.encode(to: &buffer)
-    let place = try output.append(buffer.bytes)
+    let address = try output.append(buffer.bytes)
     try output.finish()
-    return WrittenRun(number: output.number, length: output.length, place: place, root: root)
+    return WrittenRun(number: output.number, length: output.length, address: address, root: root)
   }
 }

@@ -21,9 +21,9 @@ struct TallyChanges {
   }
 
   /// The distance of a change's event from the run's begin.
-  func distance(_ place: Int) -> UInt64 { moments[place] >> 1 }
-  func isBirth(_ place: Int) -> Bool { moments[place] & 1 == 1 }
-  func unit(_ place: Int) -> UInt32 { units[place] }
+  func distance(_ index: Int) -> UInt64 { moments[index] >> 1 }
+  func isBirth(_ index: Int) -> Bool { moments[index] & 1 == 1 }
+  func unit(_ index: Int) -> UInt32 { units[index] }
 
   /// Sorts by the events, and leaves the order of the changes of one event. O(count), in as much memory again.
   mutating func sort() {
@@ -32,17 +32,17 @@ struct TallyChanges {
     let digitLength = count < Self.largeCountMin ? 8 : 11
     var other = self
     for shift in stride(from: 1, through: UInt64.bitWidth - differing.leadingZeroBitCount, by: digitLength) {
-      // The place of the first change with each digit, after those with lower ones.
-      var places = [Int](repeating: 0, count: 1 << digitLength)
-      let mask = UInt64(places.count - 1)
-      for moment in moments { places[Int(moment >> UInt64(shift) & mask)] += 1 }
+      // The index of the first change with each digit, after those with lower ones.
+      var offsets = [Int](repeating: 0, count: 1 << digitLength)
+      let mask = UInt64(offsets.count - 1)
+      for moment in moments { offsets[Int(moment >> UInt64(shift) & mask)] += 1 }
       var sum = 0
-      for digit in places.indices { (places[digit], sum) = (sum, sum + places[digit]) }
-      for place in moments.indices {
-        let digit = Int(moments[place] >> UInt64(shift) & mask)
-        other.moments[places[digit]] = moments[place]
-        other.units[places[digit]] = units[place]
-        places[digit] += 1
+      for digit in offsets.indices { (offsets[digit], sum) = (sum, sum + offsets[digit]) }
+      for index in moments.indices {
+        let digit = Int(moments[index] >> UInt64(shift) & mask)
+        other.moments[offsets[digit]] = moments[index]
+        other.units[offsets[digit]] = units[index]
+        offsets[digit] += 1
       }
       swap(&self, &other)
     }
@@ -52,13 +52,13 @@ struct TallyChanges {
   /// the unit disappears counts for nothing. For changes that are sorted, and were appended with ascending units.
   /// O(count).
   mutating func cancel() {
-    var (kept, place) = (0, 0)
-    while place < count {
-      let (distance, unit) = (distance(place), unit(place))
+    var (kept, index) = (0, 0)
+    while index < count {
+      let (distance, unit) = (distance(index), unit(index))
       var difference = 0
-      while place < count, self.distance(place) == distance, self.unit(place) == unit {
-        difference += isBirth(place) ? 1 : -1
-        place += 1
+      while index < count, self.distance(index) == distance, self.unit(index) == unit {
+        difference += isBirth(index) ? 1 : -1
+        index += 1
       }
       for _ in 0..<abs(difference) {
         moments[kept] = distance << 1 | (difference > 0 ? 1 : 0)

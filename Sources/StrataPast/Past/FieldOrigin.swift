@@ -52,7 +52,7 @@ extension FieldOrigin {
     for version in versions.reversed() where !open.isEmpty {
       let fields = version.item?.fields ?? [:]
       open.removeAll { fields[origins[$0].name] != origins[$0].value }
-      for place in open { (origins[place].sequence, origins[place].time) = (version.sequence, version.time) }
+      for index in open { (origins[index].sequence, origins[index].time) = (version.sequence, version.time) }
     }
     return origins
   }

@@ -65,17 +65,17 @@ extension KeysAt {
     let shareCount = max(1, min(parallel.threadCountMax, count / Self.sharedCountMin))
     let shares = Lock([Result<[Rank], PageDamage>?](repeating: nil, count: shareCount))
     parallel.forEach(below: shareCount) { share in
-      let places = count * share / shareCount..<count * (share + 1) / shareCount
-      let found = Result { () throws(PageDamage) in try counted(keys, places, groupCounts) }
+      let positions = count * share / shareCount..<count * (share + 1) / shareCount
+      let found = Result { () throws(PageDamage) in try counted(keys, positions, groupCounts) }
       shares.withLock { $0[share] = found }
     }
     var ranks = [Int](repeating: 0, count: count)
-    var (place, areAllFound) = (0, true)
+    var (position, areAllFound) = (0, true)
     for share in shares.withLock({ $0 }) {
       for rank in try share?.get() ?? [] {
-        ranks[keys.order[place]] = rank.before
+        ranks[keys.order[position]] = rank.before
         if !rank.exists { areAllFound = false }
-        place += 1
+        position += 1
       }
     }
     return (ranks, areAllFound)
@@ -83,19 +83,19 @@ extension KeysAt {
 
   /// The ranks of the keys at some indexes of their order.
   private func counted(
-    _ keys: OrderedKeys, _ places: Range<Int>, _ groupCounts: [KeyCounts?]
+    _ keys: OrderedKeys, _ positions: Range<Int>, _ groupCounts: [KeyCounts?]
   ) throws(PageDamage) -> [Rank] {
-    var ranks = [Rank](repeating: Rank(), count: places.count)
+    var ranks = [Rank](repeating: Rank(), count: positions.count)
     // The newest run that has a key decides, and is the last one here.
     for part in parts {
       let sweep =
-        places.count < limits.sweptKeyCountMin
+        positions.count < limits.sweptKeyCountMin
         ? nil : RunSweep(part.keys.reader, length: limits.sweepLength)
       var counter = KeyCounter(part.keys, at: sequence, groupCounts[part.index], sweep)
-      for place in places {
-        let found = try counter.find(keys[keys.order[place]])
-        ranks[place - places.lowerBound].before &+= Int(truncatingIfNeeded: found.count)
-        if let isAlive = found.isAlive { ranks[place - places.lowerBound].exists = isAlive }
+      for position in positions {
+        let found = try counter.find(keys[keys.order[position]])
+        ranks[position - positions.lowerBound].before &+= Int(truncatingIfNeeded: found.count)
+        if let isAlive = found.isAlive { ranks[position - positions.lowerBound].exists = isAlive }
       }
     }
     return ranks

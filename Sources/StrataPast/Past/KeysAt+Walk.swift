@@ -104,15 +104,15 @@ extension KeysAt {
     from low: [UInt8], to high: [UInt8]?, _ budget: PageBudget?, _ body: (Lent) -> Bool
   ) throws(PageDamage) {
     try willFind(low, goesOn: true)
-    var (places, areThere): ([KeyPosition], [Bool]) = ([], [])
+    var (positions, areThere): ([KeyPosition], [Bool]) = ([], [])
     for part in parts {
-      let place = KeyPosition(part, of: self, from: low, to: high, budget)
-      var exists = try place.next()
-      while exists, place.cursor.key.isBefore(low) { exists = try place.next() }
-      places.append(place)
+      let position = KeyPosition(part, of: self, from: low, to: high, budget)
+      var exists = try position.next()
+      while exists, position.cursor.key.isBefore(low) { exists = try position.next() }
+      positions.append(position)
       areThere.append(exists)
     }
-    var merge = SortedMerge(places, areThere: areThere)
+    var merge = SortedMerge(positions, areThere: areThere)
     while try merge.next(), budget.map({ $0.left >= 0 }) ?? true {
       // Of the runs that have the key, the newest one decides.
       guard let newest = merge.current.last.map({ merge.sources[$0] }), try newest.isAlive() else { continue }

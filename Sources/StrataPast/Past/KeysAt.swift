@@ -78,10 +78,10 @@ final class KeysAt: Sendable {
       if !part.keys.directory.isKnown(index) { unknown.append((part.keys, index)) }
     }
     guard unknown.count > 1 else { return }
-    for (keys, index) in unknown { keys.reader.willRead([keys.directory.head(of: index).place]) }
+    for (keys, index) in unknown { keys.reader.willRead([keys.directory.head(of: index).address]) }
     for (keys, index) in unknown {
       let part = try keys.part(index)
-      keys.reader.willRead([part.place(of: part.page(of: key) ?? part.pages.lowerBound)])
+      keys.reader.willRead([part.address(of: part.page(of: key) ?? part.pages.lowerBound)])
     }
   }
 

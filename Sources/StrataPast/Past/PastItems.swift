@@ -62,10 +62,10 @@ final class PastItems: CountedItems {
     return low < starts.count ? starts[low] : tree.count
   }
 
-  func section(at rank: Int) -> [UInt8] { sections[place(ofSectionAt: rank)] }
+  func section(at rank: Int) -> [UInt8] { sections[index(ofSectionAt: rank)] }
 
   /// The last section that begins at a rank or before it.
-  private func place(ofSectionAt rank: Int) -> Int {
+  private func index(ofSectionAt rank: Int) -> Int {
     var (low, high) = (0, starts.count)
     while high - low > 1 {
       let middle = (low + high) / 2
@@ -78,7 +78,7 @@ final class PastItems: CountedItems {
     guard !ranks.isEmpty, ranks.count <= Self.itemCountMax,
       lookCount.add(1, ordering: .relaxed).newValue <= Self.lookCountMax
     else { return nil }
-    let (first, last) = (place(ofSectionAt: ranks.lowerBound), place(ofSectionAt: ranks.upperBound - 1))
+    let (first, last) = (index(ofSectionAt: ranks.lowerBound), index(ofSectionAt: ranks.upperBound - 1))
     var items = CopiedItems()
     do throws(PageDamage) {
       let next = last + 1 < sections.count ? sections[last + 1] : nil

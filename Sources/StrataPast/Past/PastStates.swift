@@ -137,10 +137,10 @@ extension PastStates {
   }
 
   private func keep(_ state: PastReader.State, near focus: UInt64) {
-    let place = states.firstIndex { $0.sequence >= state.sequence } ?? states.count
-    if place < states.count, states[place].sequence == state.sequence { return }
-    assert(place == 0 || states[place - 1].sequence < state.sequence, "the kept states ascend")
-    states.insert(state, at: place)
+    let index = states.firstIndex { $0.sequence >= state.sequence } ?? states.count
+    if index < states.count, states[index].sequence == state.sequence { return }
+    assert(index == 0 || states[index - 1].sequence < state.sequence, "the kept states ascend")
+    states.insert(state, at: index)
     for tree in state.tables.trees { tally.add(tree) }
     while states.count > 1, states.count > Self.keptCountMax || tally.bytes > keptSizeMax || memory.isOver {
       drop(at: expendable(near: focus, except: state.sequence))

@@ -32,8 +32,8 @@ final class PastTree: Sendable {
   private let values: Values
   private let healing: TreeHealing
   private let noteDamage: @Sendable () -> Void
-  /// Pages get places, all different, so that two stubs are never taken for each other.
-  private let lastPlace = Atomic<UInt64>(0)
+  /// Pages get addresses, all different, so that two stubs are never taken for each other.
+  private let lastAddress = Atomic<UInt64>(0)
 
   private init(
     _ keys: KeysAt, prefix: [UInt8], end: [UInt8]?, pageSize: Int, bottomPageCount: Int,
@@ -75,7 +75,7 @@ final class PastTree: Sendable {
     guard let total = UInt32(exactly: total) else { throw PageDamage("the runs have too many keys") }
     guard total > 0 else { return Tree(pageSize: pageSize) }
     let wholeCountMax = keys.limits.wholeKeyCountMax
-    var part = PagePart(place: nextPlace(), height: Self.bottom, total: total, low: nil, high: nil)
+    var part = PagePart(address: nextAddress(), height: Self.bottom, total: total, low: nil, high: nil)
     var pages = try keys.pageCount(from: prefix, to: end)
     // Few keys may lie in many pages, beside others that are not there.
     let isLarge = pages > bottomPageCount && max(Int(total), pages) > wholeCountMax
@@ -86,8 +86,8 @@ final class PastTree: Sendable {
     return Tree(pageSize: pageSize, owned: PageRef(stubFor: part, in: source))
   }
 
-  private func nextPlace() -> PageAddress {
-    let number = lastPlace.add(1, ordering: .relaxed).newValue
+  private func nextAddress() -> PageAddress {
+    let number = lastAddress.add(1, ordering: .relaxed).newValue
     return PageAddress(file: 0, offset: number, length: 1, checksum: 0)
   }
 
@@ -97,7 +97,7 @@ final class PastTree: Sendable {
   private func page(_ part: PagePart, _ source: PageSource) throws(PageLoss) -> PageRef {
     do throws(PageDamage) {
       let page = try made(part, source)
-      page.place.pointee = part.place
+      page.address.pointee = part.address
       return page
     } catch {
       noteDamage()
@@ -165,7 +165,8 @@ final class PastTree: Sendable {
       if !parts.isEmpty { parts[parts.count - 1].high = bound }
       parts.append(
         PagePart(
-          place: nextPlace(), height: part.height - 1, total: UInt32(truncatingIfNeeded: total), low: bound,
+          address: nextAddress(), height: part.height - 1, total: UInt32(truncatingIfNeeded: total),
+          low: bound,
           high: part.high))
     }
     assert(parts.count <= PageLayout.childCountMax, "an inner page has room for its children")
@@ -196,7 +197,7 @@ final class PastTree: Sendable {
       let child = page.link(index)
       if child.isLeaf {
         let part = PagePart(
-          place: nextPlace(), height: 0, total: UInt32(truncatingIfNeeded: child.total), low: before,
+          address: nextAddress(), height: 0, total: UInt32(truncatingIfNeeded: child.total), low: before,
           high: after)
         let stub = PageRef(stubFor: part, in: source, loaded: child)
         _ = page.exchange(index, with: stub)

@@ -189,11 +189,11 @@ extension StateSlot {
     var open: [UInt32: any File] = [:]
     // A state without tables has an empty directory, which has no page.
     if root.total > 0 {
-      guard let first = files.openPages(root.place.file) else {
+      guard let first = files.openPages(root.address.file) else {
         throw PageDamage("a page file is missing")
       }
       // The directory may be in several files, but says itself in which.
-      open = [root.place.file: first]
+      open = [root.address.file: first]
     }
     for number in (try? files.pageFiles()) ?? [] where open[number] == nil {
       open[number] = files.openPages(number)

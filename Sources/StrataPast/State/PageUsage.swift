@@ -14,17 +14,17 @@ struct PageUsage: Equatable, Sendable {
     bytes.reduce(0) { files.contains($1.key) ? $0 : $0.addingSaturated($1.value) }
   }
 
-  mutating func add(_ place: PageAddress) {
-    guard !place.isNone else { return }
-    bytes[place.file, default: 0] += UInt64(place.length)
+  mutating func add(_ address: PageAddress) {
+    guard !address.isNone else { return }
+    bytes[address.file, default: 0] += UInt64(address.length)
   }
 
-  mutating func remove(_ place: PageAddress) {
-    guard !place.isNone else { return }
-    let before = bytes[place.file] ?? 0
-    assert(before >= UInt64(place.length), "more of a page file dies than was alive")
-    let after = before - min(before, UInt64(place.length))
-    bytes[place.file] = after > 0 ? after : nil
+  mutating func remove(_ address: PageAddress) {
+    guard !address.isNone else { return }
+    let before = bytes[address.file] ?? 0
+    assert(before >= UInt64(address.length), "more of a page file dies than was alive")
+    let after = before - min(before, UInt64(address.length))
+    bytes[address.file] = after > 0 ? after : nil
   }
 
   mutating func add(_ other: PageUsage) { bytes.merge(other.bytes, uniquingKeysWith: +) }
@@ -52,7 +52,7 @@ struct PageUsage: Equatable, Sendable {
 extension PageUsage {
   /// The bytes of all pages of a tree that are on disk. O(pages); reads the inner pages that are not in memory.
   ///
-  /// - Parameter written: the pages of the tree that are being written: stubs do not know new places yet.
+  /// - Parameter written: the pages of the tree that are being written: stubs do not know new addresses yet.
   init(all tree: Tree, _ written: WrittenPages = WrittenPages()) throws(PageLoss) {
     guard let root = tree.root else { return }
     defer { withExtendedLifetime(root) {} }
@@ -60,7 +60,7 @@ extension PageUsage {
   }
 
   private mutating func addAll(_ page: PageRef, _ written: WrittenPages) throws(PageLoss) {
-    add(written.place(of: page))
+    add(written.address(of: page))
     guard !page.isLeaf else { return }
     let page = try page.loadedOrLoss()
     for index in 0..<page.count { try addAll(page.link(index), written) }
@@ -91,7 +91,7 @@ extension PageUsage {
   /// Removes the pages of an older version that are not at the border or below it. Returns how many are at the border.
   private mutating func removeDead(_ page: PageRef, outside border: PageBorder) throws(PageLoss) -> Int {
     if border.contains(page) { return 1 }
-    remove(page.placeOnDisk)
+    remove(page.addressOnDisk)
     guard !page.isLeaf else { return 0 }
     let page = try page.loadedOrLoss()
     var met = 0
@@ -100,20 +100,20 @@ extension PageUsage {
   }
 }
 
-/// The places of the pages of a tree that are on disk, and whose parents are not.
+/// The addresses of the pages of a tree that are on disk, and whose parents are not.
 private struct PageBorder {
-  private var places: Set<PageAddress> = []
+  private var addresses: Set<PageAddress> = []
 
-  var count: Int { places.count }
+  var count: Int { addresses.count }
 
   mutating func gather(_ page: PageRef) {
-    let place = page.placeOnDisk
-    if !place.isNone {
-      places.insert(place)
+    let address = page.addressOnDisk
+    if !address.isNone {
+      addresses.insert(address)
     } else if !page.isLeaf {
       for index in 0..<page.count { gather(page.link(index)) }
     }
   }
 
-  func contains(_ page: PageRef) -> Bool { places.contains(page.placeOnDisk) }
+  func contains(_ page: PageRef) -> Bool { addresses.contains(page.addressOnDisk) }
 }

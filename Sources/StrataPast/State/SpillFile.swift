@@ -123,8 +123,8 @@ final class SpillWriter {
   private var buffer = RawBuffer(capacity: 1 << 16)
   /// The leaves whose bytes are in the buffer, with the page that has them.
   private var waiting: [(parent: PageRef, index: Int, part: PagePart)] = []
-  /// The stubs of leaves whose bytes are in the buffer, with their new place.
-  private var moved: [(stub: PageRef, place: PageAddress)] = []
+  /// The stubs of leaves whose bytes are in the buffer, with their new address.
+  private var moved: [(stub: PageRef, address: PageAddress)] = []
 
   fileprivate init(
     _ owner: SpillFile, _ file: any File, _ number: UInt32, _ source: PageSource, staysOpen: Bool
@@ -137,11 +137,11 @@ final class SpillWriter {
   func append(_ own: Tree.OwnLeaf) throws(StoreError) {
     let leaf = own.leaf
     assert(leaf.count > 0, "a leaf that says where its keys begin has one")
-    let place = appendRecord(of: leaf)
+    let address = appendRecord(of: leaf)
     // A tree may be a part of the one that pages are made from again, so a leaf at its edge says what its keys are.
     var key = KeyBuffer()
     let part = PagePart(
-      place: place, height: 0, total: UInt32(truncatingIfNeeded: leaf.total),
+      address: address, height: 0, total: UInt32(truncatingIfNeeded: leaf.total),
       low: own.low ?? Array(key.key(of: leaf, 0).buffer),
       high: own.high ?? Array(key.key(of: leaf, leaf.count - 1).buffer) + [0])
     waiting.append((own.parent, own.index, part))
@@ -179,14 +179,14 @@ final class SpillWriter {
     for (parent, index, part) in waiting {
       let leaf = parent.link(index)
       assert(leaf.isLeaf && !leaf.isStub, "a stub takes the place of a leaf in memory")
-      leaf.place.pointee = .none
+      leaf.address.pointee = .none
       // The stub takes over the reference to the leaf that the page had.
       let stub = PageRef(stubFor: part, in: source, loaded: leaf)
       _ = parent.exchange(index, with: stub)
       source.cache.add(PageStub.of(stub.header))
     }
     waiting.removeAll()
-    for (stub, place) in moved { stub.move(to: place, source) }
+    for (stub, address) in moved { stub.move(to: address, source) }
     moved.removeAll()
   }
 }

@@ -17,8 +17,8 @@ struct StateUsage {
   /// Notes that the rows of a table are counted, so that they are not once more with a view of them.
   mutating func note(rows tree: Tree) {
     guard let root = tree.root else { return }
-    let place = withExtendedLifetime(root) { PageRef(root).placeOnDisk }
-    if !place.isNone { rows.append(place) }
+    let address = withExtendedLifetime(root) { PageRef(root).addressOnDisk }
+    if !address.isNone { rows.append(address) }
   }
 
   /// Adds a view that is not open: its pages cannot be written again, so the files that hold them stay. Rows that several
@@ -26,9 +26,9 @@ struct StateUsage {
   mutating func add(_ view: ViewOnDisk) {
     for tree in view.roots.view.values { trees.add(tree.usage) }
     pinned.formUnion(view.pageFiles)
-    let place = view.roots.rows.root.place
-    guard !rows.contains(place) else { return }
-    rows.append(place)
+    let address = view.roots.rows.root.address
+    guard !rows.contains(address) else { return }
+    rows.append(address)
     trees.add(view.roots.rows.usage)
   }
 

@@ -178,9 +178,9 @@ struct TreeHealing: Sendable {
     guard let found else {
       throw PageLoss(what: "\(fault). The log no longer has what it held. Open the store again.")
     }
-    // Other pages on disk name that place. The next checkpoint gives up the file, and writes the page to another one.
-    found.place.pointee = part.place
-    if !damage.isWanted { note(fault, in: part.place.file) }
+    // Other pages on disk name that address. The next checkpoint gives up the file, and writes the page to another one.
+    found.address.pointee = part.address
+    if !damage.isWanted { note(fault, in: part.address.file) }
     return found
   }
 

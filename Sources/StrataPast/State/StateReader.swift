@@ -146,7 +146,7 @@ final class StateReader: Sendable {
     guard root.total > 0 else { return Tree(pageSize: pageSize) }
     guard root.height <= StateTreeRoot.heightMax else { throw PageDamage("a tree is too high") }
     let page = try read(
-      PagePart(place: root.place, height: Int(root.height), total: root.total, low: nil, high: nil))
+      PagePart(address: root.address, height: Int(root.height), total: root.total, low: nil, high: nil))
     guard page.isLeaf || page.count > 1 else {
       page.release()
       throw PageDamage("a root has only one child")
@@ -156,34 +156,34 @@ final class StateReader: Sendable {
 
   /// Asks the disk for a record that will be read soon.
   @Sendable
-  func willRead(_ place: PageAddress) {
-    file(place.file)?.willRead(at: Int64(place.offset), count: Int(place.length))
+  func willRead(_ address: PageAddress) {
+    file(address.file)?.willRead(at: Int64(address.offset), count: Int(address.length))
   }
 
   /// Lends the raw bytes of a record, after its checks.
   func withRaw<Result>(
-    of place: PageAddress, _ body: (UnsafeRawBufferPointer) throws(PageDamage) -> Result
+    of address: PageAddress, _ body: (UnsafeRawBufferPointer) throws(PageDamage) -> Result
   ) throws(PageDamage) -> Result {
-    guard let file = file(place.file) else {
+    guard let file = file(address.file) else {
       throw open.withLock({ $0 == nil })
         ? .wasEvicted : PageDamage("a page is in a file that is missing, or is another one")
     }
     // Nothing is allocated for a record that the file cannot hold.
-    guard isWithinFile(place, file) else { throw PageDamage("a page is past the end of its file") }
-    let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(place.length), alignment: 16)
+    guard isWithinFile(address, file) else { throw PageDamage("a page is past the end of its file") }
+    let record = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(address.length), alignment: 16)
     defer { record.deallocate() }
-    guard (try? file.read(into: record, at: Int64(place.offset))) == record.count else {
+    guard (try? file.read(into: record, at: Int64(address.offset))) == record.count else {
       throw PageDamage("a page cannot be read")
     }
-    return try StatePage.withRaw(UnsafeRawBufferPointer(record), of: place, body)
+    return try StatePage.withRaw(UnsafeRawBufferPointer(record), of: address, body)
   }
 
   /// Whether a file is known to be, or is now, long enough for a record.
-  private func isWithinFile(_ place: PageAddress, _ file: any File) -> Bool {
-    let end = Int64(place.offset) + Int64(place.length)
-    if end <= open.withLock({ $0?[place.file]?.size ?? 0 }) { return true }
+  private func isWithinFile(_ address: PageAddress, _ file: any File) -> Bool {
+    let end = Int64(address.offset) + Int64(address.length)
+    if end <= open.withLock({ $0?[address.file]?.size ?? 0 }) { return true }
     let size = (try? file.size()) ?? 0
-    open.withLock { $0?[place.file]?.size = size }
+    open.withLock { $0?[address.file]?.size = size }
     return end <= size
   }
 }

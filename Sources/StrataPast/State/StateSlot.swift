@@ -61,7 +61,7 @@ struct StateSlot: Equatable {
 
 extension StateSlot {
   func encoded() -> [UInt8] {
-    assert(root.total == 0 || root.place.length > StatePage.headLength, "the root of a state is a record")
+    assert(root.total == 0 || root.address.length > StatePage.headLength, "the root of a state is a record")
     var bytes = [UInt8](repeating: 0, count: Self.length)
     bytes.withUnsafeMutableBytes { buffer in
       let base = buffer.baseAddress!
@@ -81,10 +81,10 @@ extension StateSlot {
       base.setLittleEndian(time == nil ? 0 : Self.timeFlag, at: Offset.flags)
       base.setLittleEndian(root.total, at: Offset.total)
       base.setLittleEndian(UInt32(root.height), at: Offset.height)
-      base.setLittleEndian(root.place.file, at: Offset.file)
-      base.setLittleEndian(root.place.offset, at: Offset.offset)
-      base.setLittleEndian(root.place.length, at: Offset.length)
-      base.setLittleEndian(root.place.checksum, at: Offset.checksumOfRoot)
+      base.setLittleEndian(root.address.file, at: Offset.file)
+      base.setLittleEndian(root.address.offset, at: Offset.offset)
+      base.setLittleEndian(root.address.length, at: Offset.length)
+      base.setLittleEndian(root.address.checksum, at: Offset.checksumOfRoot)
       base.setLittleEndian(build, at: Offset.build)
       let crc = CRC32C.of(UnsafeRawBufferPointer(start: base, count: Offset.checksum))
       base.setLittleEndian(crc, at: Offset.checksum)
@@ -115,11 +115,11 @@ extension StateSlot {
     erasures = base.littleEndian(UInt64.self, at: Offset.erasures)
     root = StateTreeRoot(
       total: base.littleEndian(UInt32.self, at: Offset.total), height: height,
-      place: PageAddress(
+      address: PageAddress(
         file: base.littleEndian(UInt32.self, at: Offset.file),
         offset: base.littleEndian(UInt64.self, at: Offset.offset),
         length: base.littleEndian(UInt32.self, at: Offset.length),
         checksum: base.littleEndian(UInt32.self, at: Offset.checksumOfRoot)))
-    guard generation < .max, root.total == 0 || root.place.length > StatePage.headLength else { return nil }
+    guard generation < .max, root.total == 0 || root.address.length > StatePage.headLength else { return nil }
   }
 }

@@ -50,7 +50,7 @@ struct StateTreeReader: Sendable {
   private func read(
     _ part: PagePart, _ child: (PagePart) throws(PageDamage) -> PageRef
   ) throws(PageDamage) -> PageRef {
-    try PageDamage.inRecord(of: StoreLayout.pageFileName(part.place.file), at: part.place.offset) {
+    try PageDamage.inRecord(of: StoreLayout.pageFileName(part.address.file), at: part.address.offset) {
       () throws(PageDamage) in try readRecord(part, child)
     }
   }
@@ -58,7 +58,7 @@ struct StateTreeReader: Sendable {
   private func readRecord(
     _ part: PagePart, _ child: (PagePart) throws(PageDamage) -> PageRef
   ) throws(PageDamage) -> PageRef {
-    let content = try reader.withRaw(of: part.place) { (raw) throws(PageDamage) in
+    let content = try reader.withRaw(of: part.address) { (raw) throws(PageDamage) in
       try StatePage.decode(raw, height: part.height, layout, isValid)
     }
     let page: PageRef
@@ -71,7 +71,7 @@ struct StateTreeReader: Sendable {
       }
     case .inner(let children): page = try inner(children, part, child)
     }
-    page.place.pointee = part.place
+    page.address.pointee = part.address
     return page
   }
 
@@ -96,7 +96,7 @@ struct StateTreeReader: Sendable {
         throw PageDamage("the separators of a page do not ascend")
       }
       parts.append(
-        PagePart(place: child.place, height: part.height - 1, total: child.total, low: low, high: high))
+        PagePart(address: child.address, height: part.height - 1, total: child.total, low: low, high: high))
     }
     guard total == UInt64(part.total) else { throw PageDamage("a page's counts are not its total") }
     // The draft does not release what it was given.

@@ -9,7 +9,7 @@ struct StateTreeRoot: Equatable {
   /// The number of entries; 0 for an empty tree, which has no page.
   var total: UInt32 = 0
   var height: UInt8 = 0
-  var place = PageAddress.none
+  var address = PageAddress.none
   /// No tree with fewer than 2³² entries is higher, and a stack has room for it.
   static let heightMax = 40
 
@@ -17,15 +17,15 @@ struct StateTreeRoot: Equatable {
     bytes.append(varint: UInt64(total))
     guard total > 0 else { return }
     bytes.append(byte: height)
-    StatePage.append(place, to: &bytes)
+    StatePage.append(address, to: &bytes)
   }
 
   init() {}
 
-  init(total: UInt32, height: UInt8, place: PageAddress) {
+  init(total: UInt32, height: UInt8, address: PageAddress) {
     self.total = total
     self.height = height
-    self.place = place
+    self.address = address
   }
 
   /// Reads a root; nil for bytes that are none.
@@ -35,8 +35,10 @@ struct StateTreeRoot: Equatable {
       self.init()
       return
     }
-    guard let height = cursor.integer(UInt8.self), let place = StatePage.place(&cursor) else { return nil }
-    self.init(total: total, height: height, place: place)
+    guard let height = cursor.integer(UInt8.self), let address = StatePage.address(&cursor) else {
+      return nil
+    }
+    self.init(total: total, height: height, address: address)
   }
 }
 

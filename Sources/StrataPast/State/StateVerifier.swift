@@ -65,9 +65,9 @@ package struct StateVerifier {
 
   private func finding(_ folder: String, _ slot: StateSlot?, _ damage: PageDamage) -> StoreFinding {
     let sequence = slot?.sequence ?? 0
-    let file = damage.place?.file ?? StoreLayout.stateFile
+    let file = damage.location?.file ?? StoreLayout.stateFile
     return StoreFinding(
-      .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(file)", offset: damage.place?.offset ?? 0,
+      .checkpoint, file: "\(StoreLayout.statesPath)/\(folder)/\(file)", offset: damage.location?.offset ?? 0,
       first: sequence &+ 1, last: sequence, what: damage.what)
   }
 

@@ -47,7 +47,7 @@ struct StateWriter: ~Copyable {
 
   /// - Parameters:
   ///   - file: a file that this process began, to be continued.
-  ///   - least: the greatest number in a place of the trees. Its file may be gone.
+  ///   - least: the greatest number in a address of the trees. Its file may be gone.
   ///   - goesOn: throws if the log needs the room; called before each step that takes some.
   ///   - durable: the last event of the log that is durable.
   ///   - check: throws if nothing may be written any longer; called when a file is begun.
@@ -77,21 +77,21 @@ struct StateWriter: ~Copyable {
     _ = try write(page)
     let made = StateTreeRoot(
       total: UInt32(truncatingIfNeeded: page.total), height: UInt8(truncatingIfNeeded: page.height),
-      place: page.place.pointee)
+      address: page.address.pointee)
     withExtendedLifetime(root) {}
     return StateTree(root: made, usage: usage)
   }
 
-  /// Returns whether the child has another place now.
+  /// Returns whether the child has another address now.
   private mutating func write(child: PageRef) throws(StoreError) -> Bool {
     if child.isLeaf, child.isStub { return try write(stub: child) }
     if let page = child.loadedPage { return try write(page) }
     return condemned.isEmpty ? false : try write(try Self.loaded(child))
   }
 
-  /// Writes a leaf that a stub is for, if its file is given up. The stub has the new place when everything is durable.
+  /// Writes a leaf that a stub is for, if its file is given up. The stub has the new address when everything is durable.
   private mutating func write(stub: PageRef) throws(StoreError) -> Bool {
-    let before = stub.placeOnDisk
+    let before = stub.addressOnDisk
     guard condemned.contains(before.file) else { return false }
     // The cache may drop the leaf meanwhile.
     let reads = PageReads()
@@ -105,31 +105,31 @@ struct StateWriter: ~Copyable {
     do throws(PageLoss) { return try stub.loadedOrLoss() } catch { throw StoreError(error) }
   }
 
-  /// Appends a page, and returns its place.
+  /// Appends a page, and returns its address.
   private mutating func append(_ page: PageRef, before: PageAddress) throws(StoreError) -> PageAddress {
     raw.removeAll()
     let written = written
-    StatePage.encode(page, to: &raw) { written.place(of: $0) }
-    let place = try append(raw.bytes)
+    StatePage.encode(page, to: &raw) { written.address(of: $0) }
+    let address = try append(raw.bytes)
     usage.remove(before)
-    usage.add(place)
+    usage.add(address)
     pagesWritten += 1
-    return place
+    return address
   }
 
   private mutating func write(_ page: PageRef) throws(StoreError) -> Bool {
-    var isDue = page.place.pointee.isNone || condemned.contains(page.place.pointee.file)
+    var isDue = page.address.pointee.isNone || condemned.contains(page.address.pointee.file)
     guard isDue || !condemned.isEmpty else { return false }
     if !page.isLeaf {
       for index in 0..<page.count where try write(child: page.link(index)) { isDue = true }
     }
     guard isDue else { return false }
-    let before = page.place.pointee
-    let place = try append(page, before: before)
-    assert(!place.isNone && place != before, "a page that was written has another place than before")
+    let before = page.address.pointee
+    let address = try append(page, before: before)
+    assert(!address.isNone && address != before, "a page that was written has another address than before")
     placed.append((page.reference.takeUnretainedValue(), before))
     if !page.isLeaf { written.inner.insert(page.reference.toOpaque()) }
-    page.place.pointee = place
+    page.address.pointee = address
     return true
   }
 
@@ -177,7 +177,7 @@ struct StateWriter: ~Copyable {
   /// Takes back what was written: the pages are as if nothing had been tried, the files that were begun are gone, and
   /// the one that was continued is as long as before, so that the log has the room.
   mutating func abandon() {
-    for (page, before) in placed.reversed() { PageRef(page).place.pointee = before }
+    for (page, before) in placed.reversed() { PageRef(page).address.pointee = before }
     placed = []
     if begun.isEmpty, let file, let lengthBefore { try? file.file.truncate(to: Int64(lengthBefore)) }
     file?.file.close()

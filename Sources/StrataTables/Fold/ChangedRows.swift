@@ -41,7 +41,7 @@ final class ChangedRows {
   @exclusivity(unchecked) private(set) var changeCount = 0
   /// Whether a row was removed, even if it was set again.
   @exclusivity(unchecked) private(set) var hasRemovals = false
-  @exclusivity(unchecked) private var places: [RowID: Int] = [:]
+  @exclusivity(unchecked) private var indices: [RowID: Int] = [:]
   /// The changes whose effect on the number of rows is in `difference`.
   @exclusivity(unchecked) private var countedCount = 0
   @exclusivity(unchecked) private var difference = 0
@@ -77,7 +77,7 @@ final class ChangedRows {
   func copy() -> ChangedRows {
     let copy = ChangedRows(type, cache)
     for change in changes { copy.append(change) }
-    (copy.places, copy.hasRemovals) = (places, hasRemovals)
+    (copy.indices, copy.hasRemovals) = (indices, hasRemovals)
     (copy.countedCount, copy.difference) = (countedCount, difference)
     return copy
   }
@@ -88,35 +88,35 @@ final class ChangedRows {
     (changeCount, hasRemovals) = (0, false)
     // An event that changes very many rows is rare.
     if capacity > 64 { move(toMemoryFor: 4) }
-    if !places.isEmpty { places = [:] }
+    if !indices.isEmpty { indices = [:] }
     (countedCount, difference) = (0, 0)
   }
 
-  /// The place of a row among the changes.
-  func place(of id: String) -> Int? {
-    if changeCount > Self.searchedCountMax { return places[RowID(text: id)] }
-    for place in 0..<changeCount where memory[place].id.hasSameUTF8(as: id) { return place }
+  /// The index of a row among the changes.
+  func index(of id: String) -> Int? {
+    if changeCount > Self.searchedCountMax { return indices[RowID(text: id)] }
+    for index in 0..<changeCount where memory[index].id.hasSameUTF8(as: id) { return index }
     return nil
   }
 
   /// Sets or removes a row.
   func set(_ id: String, _ content: RowChange.Content) {
     if case .removed = content { hasRemovals = true }
-    if let place = place(of: id) {
-      let existed = memory[place].exists
-      memory[place].content = content
-      let exists = memory[place].exists
-      if place < countedCount { difference += (exists ? 1 : 0) - (existed ? 1 : 0) }
-      if !exists { memory[place].wasRemoved = true }
+    if let index = index(of: id) {
+      let existed = memory[index].exists
+      memory[index].content = content
+      let exists = memory[index].exists
+      if index < countedCount { difference += (exists ? 1 : 0) - (existed ? 1 : 0) }
+      if !exists { memory[index].wasRemoved = true }
       return
     }
     var wasRemoved = false
     if case .removed = content { wasRemoved = true }
     append(RowChange(id: id, hash: cache.hash(of: id), content: content, wasRemoved: wasRemoved))
     if changeCount == Self.searchedCountMax + 1 {
-      for place in 0..<changeCount { places[RowID(text: memory[place].id)] = place }
+      for index in 0..<changeCount { indices[RowID(text: memory[index].id)] = index }
     } else if changeCount > Self.searchedCountMax {
-      places[RowID(text: id)] = changeCount - 1
+      indices[RowID(text: id)] = changeCount - 1
     }
   }
 
@@ -144,17 +144,17 @@ extension ChangedRows {
     for unplaced: UnplacedRows, of table: String, _ kept: KeptRows, mayCompare: Bool
   ) throws(RowProblem) {
     let changes = changes
-    for place in changes.indices {
-      let hash = changes[place].hash
+    for index in changes.indices {
+      let hash = changes[index].hash
       unplaced.prefetchRow(hash)
       // A copy of the tables may have been encoded at the end of its own event.
-      changes[place].document = nil
-      switch changes[place].content {
+      changes[index].document = nil
+      switch changes[index].content {
       case .removed: break
-      case .document(let document): changes[place].document = kept.add(document)
+      case .document(let document): changes[index].document = kept.add(document)
       case .row(let row):
-        if mayCompare, cache.isStored(row, changes[place].id, hash) { continue }
-        changes[place].document = try kept.encode(row, changes[place].id, of: table)
+        if mayCompare, cache.isStored(row, changes[index].id, hash) { continue }
+        changes[index].document = try kept.encode(row, changes[index].id, of: table)
       }
       unplaced.prefetchValue(hash)
     }
@@ -167,24 +167,24 @@ extension ChangedRows {
     into unplaced: UnplacedRows, of table: Table?, recordsTouches: Bool, at stamp: Stamp, _ kept: KeptRows
   ) {
     let changes = changes
-    for place in changes.indices {
-      let hash = changes[place].hash
-      var id = changes[place].id
-      guard let range = changes[place].document else {
-        guard !changes[place].exists else { continue }
+    for index in changes.indices {
+      let hash = changes[index].hash
+      var id = changes[index].id
+      guard let range = changes[index].document else {
+        guard !changes[index].exists else { continue }
         id.withUTF8 { unplaced.remove(UnsafeRawBufferPointer($0), hash) }
         cache.remove(id, hash)
         continue
       }
       let document = kept.encoded(range)
-      let wasRemoved = changes[place].wasRemoved
+      let wasRemoved = changes[index].wasRemoved
       id.withUTF8 { id in
         let id = UnsafeRawBufferPointer(id)
         unplaced.set(
           id, hash, to: document, at: stamp, wasRemoved: wasRemoved, recordsTouches: recordsTouches
         ) { table?.holds(document, id: id) ?? false }
       }
-      if case .row(let row) = changes[place].content {
+      if case .row(let row) = changes[index].content {
         cache.keep(row, id, hash, document, isEncoded: true)
       }
     }

@@ -59,7 +59,7 @@ package final class KeptRows {
   package func place(into set: inout TableSet, _ scratch: FoldScratch) {
     guard hasUnplaced else { return }
     assert(event == nil, "rows are put into their tables while an event uses them")
-    for place in tables.indices { tables[place].place(into: &set, scratch) }
+    for index in tables.indices { tables[index].place(into: &set, scratch) }
     if tables.count > Self.tableCountMax { tables.removeLast(tables.count - Self.tableCountMax) }
     (hasUnplaced, isFull) = (false, false)
   }
@@ -82,12 +82,12 @@ package final class KeptRows {
     assert(tables.isEmpty, "tables are given back that were not lent")
     // A projection that puts older tables in the place of those it got goes back to an older state.
     if event == self.event { swap(&tables, &returned) }
-    for place in tables.indices where tables[place].rows.changeCount > 0 {
+    for index in tables.indices where tables[index].rows.changeCount > 0 {
       // A copy of the tables may have outlived the event.
-      if !isKnownUniquelyReferenced(&tables[place].rows) { tables[place].rows = tables[place].rows.copy() }
-      tables[place].rows.clear()
-      if tables[place].unplaced.count > 0 { hasUnplaced = true }
-      if tables[place].unplaced.isFull { isFull = true }
+      if !isKnownUniquelyReferenced(&tables[index].rows) { tables[index].rows = tables[index].rows.copy() }
+      tables[index].rows.clear()
+      if tables[index].unplaced.count > 0 { hasUnplaced = true }
+      if tables[index].unplaced.isFull { isFull = true }
     }
     if tables.count > Self.tableCountMax { (hasUnplaced, isFull) = (true, true) }
     if buffer.count > Self.bufferLengthMax { buffer = CBORWriter() } else { buffer.removeAll() }

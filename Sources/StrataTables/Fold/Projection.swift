@@ -136,7 +136,7 @@ public struct ProjectionTables {
     var changed: [(id: String, exists: Bool)] = open.rows.changes.map { ($0.id, $0.exists) }
     open.unplaced.forEachID { bytes, exists in
       let id = String(decoding: bytes, as: UTF8.self)
-      if open.rows.place(of: id) == nil { changed.append((id, exists)) }
+      if open.rows.index(of: id) == nil { changed.append((id, exists)) }
     }
     changed.sort { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     return changed
@@ -160,8 +160,8 @@ extension ProjectionTables {
   private mutating func row<Row>(_ id: String, of key: TableKey<Row>) throws -> Row? {
     let table = open(key)
     let rows = tables[table].rows
-    if let place = rows.place(of: id) {
-      switch rows.changes[place].content {
+    if let index = rows.index(of: id) {
+      switch rows.changes[index].content {
       case .removed: return nil
       case .row(let row): return row.value(as: Row.self)
       case .document(let document): return try CBORDecoder().decode(Row.self, from: document)
@@ -218,28 +218,28 @@ extension ProjectionTables {
       note("a row id of \(key.name) has \(id.utf8.count) bytes; the limit is \(Self.idLengthMax)")
       return nil
     }
-    let place = open(key)
-    if !isKnownUniquelyReferenced(&tables[place].rows) { tables[place].rows = tables[place].rows.copy() }
-    return tables[place].rows
+    let index = open(key)
+    if !isKnownUniquelyReferenced(&tables[index].rows) { tables[index].rows = tables[index].rows.copy() }
+    return tables[index].rows
   }
 
-  /// The place of a table among the tables that are used, with rows of this type or encoded ones.
+  /// The index of a table among the tables that are used, with rows of this type or encoded ones.
   private mutating func open<Row>(_ key: TableKey<Row>) -> Int {
-    for place in tables.indices where tables[place].name.hasSameUTF8(as: key.name) {
-      if let type = tables[place].rows.type, type.id != ObjectIdentifier(Row.self) { closeType(at: place) }
-      return place
+    for index in tables.indices where tables[index].name.hasSameUTF8(as: key.name) {
+      if let type = tables[index].rows.type, type.id != ObjectIdentifier(Row.self) { closeType(at: index) }
+      return index
     }
     tables.append(kept.open(key))
     return tables.count - 1
   }
 
   /// From here on, the rows of a table that is used with several types are encoded at once.
-  private mutating func closeType(at place: Int) {
+  private mutating func closeType(at index: Int) {
     do throws(RowProblem) {
-      tables[place].rows = try tables[place].rows.encoded(tables[place].name, kept)
+      tables[index].rows = try tables[index].rows.encoded(tables[index].name, kept)
     } catch {
       note(error.what)
-      tables[place].rows = ChangedRows(nil, RowCache(countMax: 0))
+      tables[index].rows = ChangedRows(nil, RowCache(countMax: 0))
     }
   }
 }
@@ -254,23 +254,23 @@ extension ProjectionTables {
     // The cache holds rows as they are after the event before, and not those of an older event's tables.
     let mayCompare = !set.recordsTouches && kept.event == stamp.sequence
     do throws(RowProblem) {
-      for place in tables.indices where tables[place].rows.changeCount > 0 {
-        try tables[place].rows.encode(
-          for: tables[place].unplaced, of: tables[place].name, kept, mayCompare: mayCompare)
+      for index in tables.indices where tables[index].rows.changeCount > 0 {
+        try tables[index].rows.encode(
+          for: tables[index].unplaced, of: tables[index].name, kept, mayCompare: mayCompare)
       }
     } catch {
       return error.what
     }
-    for place in tables.indices {
-      let rows = tables[place].rows
+    for index in tables.indices {
+      let rows = tables[index].rows
       guard rows.changeCount > 0 else { continue }
       // Tables are in the order in which they were first written to.
-      if tables[place].unplaced.count == 0 { set.withTable(tables[place].name) { $0.noteWritten() } }
-      if !isKnownUniquelyReferenced(&tables[place].unplaced) {
-        tables[place].unplaced = tables[place].unplaced.copy()
+      if tables[index].unplaced.count == 0 { set.withTable(tables[index].name) { $0.noteWritten() } }
+      if !isKnownUniquelyReferenced(&tables[index].unplaced) {
+        tables[index].unplaced = tables[index].unplaced.copy()
       }
       rows.put(
-        into: tables[place].unplaced, of: rows.hasRemovals ? set[tables[place].name] : nil,
+        into: tables[index].unplaced, of: rows.hasRemovals ? set[tables[index].name] : nil,
         recordsTouches: set.recordsTouches, at: stamp, kept)
     }
     return nil
@@ -280,7 +280,7 @@ extension ProjectionTables {
   mutating func end() -> TableSet {
     // Older tables were put in the place of those of this event: the fold does not know what is not in them yet.
     if kept.event != stamp.sequence {
-      for place in tables.indices { tables[place].place(into: &set, scratch) }
+      for index in tables.indices { tables[index].place(into: &set, scratch) }
     }
     // Moved, not copied, so that both keep the only references.
     var (lent, moved) = ([KeptRows.OpenTable](), TableSet())

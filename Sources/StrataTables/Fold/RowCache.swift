@@ -27,7 +27,7 @@ final class RowCache {
   @exclusivity(unchecked) private var useCount: UInt64 = 0
   /// How often rows were used again since there was room for more.
   @exclusivity(unchecked) private var hitCount = 0
-  /// The place of the entry that was found last: an event often reads a row and then sets it.
+  /// The slot of the entry that was found last: an event often reads a row and then sets it.
   @exclusivity(unchecked) private var last = 0
   /// The numbers of rows that were kept after they were read, and after they were written.
   @exclusivity(unchecked) private var readCount: UInt64 = 0
@@ -45,7 +45,7 @@ final class RowCache {
   deinit { free() }
 
   private func free() {
-    for place in 0..<setCount * wayCount where hashes[place] != 0 { (entries + place).deinitialize(count: 1) }
+    for slot in 0..<setCount * wayCount where hashes[slot] != 0 { (entries + slot).deinitialize(count: 1) }
     hashes.deallocate()
     uses.deallocate()
     entries.deallocate()
@@ -77,20 +77,20 @@ final class RowCache {
   /// The address of a row that is kept, valid until another is kept or removed.
   @inline(__always)
   func address(of id: String) -> UnsafeMutableRawPointer? {
-    guard let place = place(of: id, hash(of: id)) else { return nil }
-    last = place
+    guard let slot = slot(of: id, hash(of: id)) else { return nil }
+    last = slot
     hitCount &+= 1
     useCount &+= 1
-    uses[place] = useCount
-    return entries[place].row.address
+    uses[slot] = useCount
+    return entries[slot].row.address
   }
 
   /// Whether the table's bytes are those of this very value, so that it need not be encoded to be compared. False if that
   /// is not known.
   func isStored(_ row: DecodedRow, _ id: String, _ hash: UInt64) -> Bool {
-    guard let place = place(of: id, hash), entries[place].isEncoded else { return false }
+    guard let slot = slot(of: id, hash), entries[slot].isEncoded else { return false }
     hitCount &+= 1
-    return row.hasSameBits(as: entries[place].row)
+    return row.hasSameBits(as: entries[slot].row)
   }
 
   /// Keeps a row that the table holds.
@@ -108,43 +108,43 @@ final class RowCache {
       return
     }
     if setCount == 0 { resize(to: min(16, setCountMax)) }
-    let place = place(of: id, hash) ?? freePlace(hash)
+    let slot = slot(of: id, hash) ?? freeSlot(hash)
     useCount &+= 1
-    uses[place] = useCount
+    uses[slot] = useCount
     let entry = Entry(id: id, row: row, isEncoded: isEncoded)
-    if hashes[place] == 0 { (entries + place).initialize(to: entry) } else { entries[place] = entry }
-    hashes[place] = hash
-    last = place
+    if hashes[slot] == 0 { (entries + slot).initialize(to: entry) } else { entries[slot] = entry }
+    hashes[slot] = hash
+    last = slot
   }
 
   func remove(_ id: String, _ hash: UInt64) {
-    guard let place = place(of: id, hash) else { return }
-    (entries + place).deinitialize(count: 1)
-    (hashes[place], uses[place]) = (0, 0)
+    guard let slot = slot(of: id, hash) else { return }
+    (entries + slot).deinitialize(count: 1)
+    (hashes[slot], uses[slot]) = (0, 0)
   }
 
   @inline(__always)
-  private func places(_ hash: UInt64) -> Range<Int> {
+  private func slots(_ hash: UInt64) -> Range<Int> {
     let first = Int(truncatingIfNeeded: hash & UInt64(setCount &- 1)) &* wayCount
     return first..<first &+ wayCount
   }
 
   @inline(__always)
-  private func place(of id: String, _ hash: UInt64) -> Int? {
+  private func slot(of id: String, _ hash: UInt64) -> Int? {
     guard setCount > 0 else { return nil }
-    for place in places(hash) where hashes[place] == hash {
-      if entries[place].id.hasSameUTF8(as: id) { return place }
+    for slot in slots(hash) where hashes[slot] == hash {
+      if entries[slot].id.hasSameUTF8(as: id) { return slot }
     }
     return nil
   }
 
-  /// A place for a new row: a free one, or that of the row in the same set that was not used for the longest time.
-  private func freePlace(_ hash: UInt64) -> Int {
+  /// A slot for a new row: a free one, or that of the row in the same set that was not used for the longest time.
+  private func freeSlot(_ hash: UInt64) -> Int {
     while true {
-      var oldest = places(hash).lowerBound
-      for place in places(hash) {
-        if hashes[place] == 0 { return place }
-        if uses[place] < uses[oldest] { oldest = place }
+      var oldest = slots(hash).lowerBound
+      for slot in slots(hash) {
+        if hashes[slot] == 0 { return slot }
+        if uses[slot] < uses[oldest] { oldest = slot }
       }
       if setCount == setCountMax || hitCount < setCount { return oldest }
       resize(to: setCount * 2)
@@ -156,11 +156,11 @@ final class RowCache {
     allocate(setCount: count)
     for index in 0..<oldCount where hashes[index] != 0 {
       // A set is split in two, so there is room.
-      guard let place = places(hashes[index]).first(where: { self.hashes[$0] == 0 }) else {
+      guard let slot = slots(hashes[index]).first(where: { self.hashes[$0] == 0 }) else {
         preconditionFailure("a set of rows grew when it was split")
       }
-      (self.hashes[place], self.uses[place]) = (hashes[index], uses[index])
-      (self.entries + place).moveInitialize(from: entries + index, count: 1)
+      (self.hashes[slot], self.uses[slot]) = (hashes[index], uses[index])
+      (self.entries + slot).moveInitialize(from: entries + index, count: 1)
     }
     hashes.deallocate()
     uses.deallocate()

@@ -40,7 +40,7 @@ package final class UnplacedRows {
   @exclusivity(unchecked) private(set) var count = 0
   @exclusivity(unchecked) private var rows: UnsafeMutablePointer<Row>
   @exclusivity(unchecked) private var rowCapacity = 4
-  /// The places of rows by their hashes, each with one added; 0 where there is none. At least twice as many as rows.
+  /// The indices of rows by their hashes, each with one added; 0 where there is none. At least twice as many as rows.
   @exclusivity(unchecked) private var slots: UnsafeMutablePointer<UInt32>
   @exclusivity(unchecked) private var slotCount = 8
   /// The ids, and the values as the tree holds them: see `StoredRow`.
@@ -75,13 +75,13 @@ package final class UnplacedRows {
   /// Another object with the same rows.
   func copy() -> UnplacedRows {
     let copy = another()
-    for place in 0..<count {
-      let new = copy.append(rows[place].hash, id(place), valueLength: rows[place].value.count)
-      copy.rows[new].change = rows[place].change
-      copy.rows[new].created = rows[place].created
+    for index in 0..<count {
+      let new = copy.append(rows[index].hash, id(index), valueLength: rows[index].value.count)
+      copy.rows[new].change = rows[index].change
+      copy.rows[new].created = rows[index].created
       let start = copy.rows[new].value.lowerBound
-      copy.rows[new].value = start..<start + rows[place].value.count
-      copy.stored(new).copyMemory(from: UnsafeRawBufferPointer(stored(place)))
+      copy.rows[new].value = start..<start + rows[index].value.count
+      copy.stored(new).copyMemory(from: UnsafeRawBufferPointer(stored(index)))
     }
     (copy.countedCount, copy.difference) = (countedCount, difference)
     return copy
@@ -93,8 +93,8 @@ package final class UnplacedRows {
       slots.update(repeating: 0, count: slotCount)
     } else {
       // Each row is in the run of slots that begins at its hash.
-      for place in 0..<count {
-        var slot = Int(truncatingIfNeeded: rows[place].hash) & (slotCount &- 1)
+      for index in 0..<count {
+        var slot = Int(truncatingIfNeeded: rows[index].hash) & (slotCount &- 1)
         while slots[slot] != 0 {
           slots[slot] = 0
           slot = (slot &+ 1) & (slotCount &- 1)
@@ -126,8 +126,8 @@ extension UnplacedRows {
   /// The newest version of a row; nil if it is the one that the table has.
   @inline(__always)
   func find(_ id: UnsafeRawBufferPointer, _ hash: @autoclosure () -> UInt64) -> Found? {
-    guard count > 0, let place = place(of: id, hash()) else { return nil }
-    return rows[place].change == .removed ? .removed : .document(document(place))
+    guard count > 0, let index = index(of: id, hash()) else { return nil }
+    return rows[index].change == .removed ? .removed : .document(document(index))
   }
 
   /// The number of rows that these add to the table. Each is looked up in the table once. Amortised O(log n) for each
@@ -143,29 +143,29 @@ extension UnplacedRows {
 
   /// Lends the id of every row, in no particular order, and whether the row exists.
   func forEachID(_ body: (_ id: UnsafeRawBufferPointer, _ exists: Bool) -> Void) {
-    for place in 0..<count { body(id(place), rows[place].change != .removed) }
+    for index in 0..<count { body(id(index), rows[index].change != .removed) }
   }
 
   @inline(__always)
-  private func id(_ place: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: bytes + rows[place].id.lowerBound, count: rows[place].id.count)
+  private func id(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + rows[index].id.lowerBound, count: rows[index].id.count)
   }
 
   @inline(__always)
-  private func stored(_ place: Int) -> UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(start: bytes + rows[place].value.lowerBound, count: rows[place].value.count)
+  private func stored(_ index: Int) -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: bytes + rows[index].value.lowerBound, count: rows[index].value.count)
   }
 
   @inline(__always)
-  private func document(_ place: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: stored(place)[StoredRow.headLength...])
+  private func document(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: stored(index)[StoredRow.headLength...])
   }
 
-  private func place(of id: UnsafeRawBufferPointer, _ hash: UInt64) -> Int? {
+  private func index(of id: UnsafeRawBufferPointer, _ hash: UInt64) -> Int? {
     var slot = Int(truncatingIfNeeded: hash) & (slotCount &- 1)
     while slots[slot] != 0 {
-      let place = Int(slots[slot]) &- 1
-      if rows[place].hash == hash, self.id(place).hasSameBytes(as: id) { return place }
+      let index = Int(slots[slot]) &- 1
+      if rows[index].hash == hash, self.id(index).hasSameBytes(as: id) { return index }
       slot = (slot &+ 1) & (slotCount &- 1)
     }
     return nil
@@ -211,44 +211,44 @@ extension UnplacedRows {
     _ id: UnsafeRawBufferPointer, _ hash: UInt64, to document: UnsafeRawBufferPointer, at stamp: Stamp,
     wasRemoved: Bool, recordsTouches: Bool, isInTable: () -> Bool
   ) {
-    guard let place = place(of: id, hash) else {
+    guard let index = index(of: id, hash) else {
       let isCreated = wasRemoved && !isInTable()
       let new = append(hash, id, valueLength: StoredRow.headLength + document.count)
       return write(document, isCreated ? .created : .set, created: stamp.sequence, at: stamp, new)
     }
-    let old = rows[place].change
-    let isSame = old != .removed && self.document(place).hasSameBytes(as: document)
+    let old = rows[index].change
+    let isSame = old != .removed && self.document(index).hasSameBytes(as: document)
     if isSame, !recordsTouches { return }
     if old == .removed || wasRemoved && !isSame {
-      if place < countedCount, old == .removed { difference += 1 }
-      write(document, .created, created: stamp.sequence, at: stamp, place)
+      if index < countedCount, old == .removed { difference += 1 }
+      write(document, .created, created: stamp.sequence, at: stamp, index)
     } else {
-      write(document, old == .created ? .created : .changed, created: rows[place].created, at: stamp, place)
+      write(document, old == .created ? .created : .changed, created: rows[index].created, at: stamp, index)
     }
   }
 
   /// Removes a row at the end of an event.
   func remove(_ id: UnsafeRawBufferPointer, _ hash: UInt64) {
-    let place = place(of: id, hash) ?? append(hash, id, valueLength: 0)
-    if place < countedCount, rows[place].change != .removed { difference -= 1 }
-    rows[place].change = .removed
+    let index = index(of: id, hash) ?? append(hash, id, valueLength: 0)
+    if index < countedCount, rows[index].change != .removed { difference -= 1 }
+    rows[index].change = .removed
   }
 
   private func write(
-    _ document: UnsafeRawBufferPointer, _ change: Row.Change, created: UInt64, at stamp: Stamp, _ place: Int
+    _ document: UnsafeRawBufferPointer, _ change: Row.Change, created: UInt64, at stamp: Stamp, _ index: Int
   ) {
     let length = StoredRow.headLength + document.count
-    let isRoom = length <= rows[place].valueRoom
-    let start = isRoom ? rows[place].value.lowerBound : reserve(length)
-    rows[place].change = change
-    rows[place].value = start..<start + length
-    if !isRoom { rows[place].valueRoom = length }
+    let isRoom = length <= rows[index].valueRoom
+    let start = isRoom ? rows[index].value.lowerBound : reserve(length)
+    rows[index].change = change
+    rows[index].value = start..<start + length
+    if !isRoom { rows[index].valueRoom = length }
     StoredRow.write(
-      revision: stamp.sequence, created: created, time: stamp.time, document, to: stored(place))
-    rows[place].created = created
+      revision: stamp.sequence, created: created, time: stamp.time, document, to: stored(index))
+    rows[index].created = created
   }
 
-  /// Adds a row, with room for its value, and returns its place.
+  /// Adds a row, with room for its value, and returns its index.
   private func append(_ hash: UInt64, _ id: UnsafeRawBufferPointer, valueLength: Int) -> Int {
     if count == rowCapacity { growRows() }
     if 2 * (count + 1) > slotCount { growSlots() }
@@ -265,10 +265,10 @@ extension UnplacedRows {
     return count - 1
   }
 
-  private func link(_ place: Int) {
-    var slot = Int(truncatingIfNeeded: rows[place].hash) & (slotCount &- 1)
+  private func link(_ index: Int) {
+    var slot = Int(truncatingIfNeeded: rows[index].hash) & (slotCount &- 1)
     while slots[slot] != 0 { slot = (slot &+ 1) & (slotCount &- 1) }
-    slots[slot] = UInt32(place + 1)
+    slots[slot] = UInt32(index + 1)
   }
 
   private func growRows() {
@@ -284,7 +284,7 @@ extension UnplacedRows {
     slotCount *= 2
     slots = .allocate(capacity: slotCount)
     slots.initialize(repeating: 0, count: slotCount)
-    for place in 0..<count { link(place) }
+    for index in 0..<count { link(index) }
   }
 
   /// Makes room for bytes, and returns where they begin.
@@ -306,26 +306,26 @@ extension UnplacedRows {
 extension UnplacedRows {
   /// Puts all rows into their table, and keeps them too.
   func place(into table: inout Table, _ scratch: FoldScratch) {
-    for place in placesInOrder() {
-      let id = id(place)
-      switch rows[place].change {
+    for index in indicesInOrder() {
+      let id = id(index)
+      switch rows[index].change {
       case .removed: table.remove(id: id, scratch)
-      case .set: table.put(id: id, stored: stored(place), .ifOther, scratch)
-      case .changed: table.put(id: id, stored: stored(place), .changed, scratch)
-      case .created: table.put(id: id, stored: stored(place), .created, scratch)
+      case .set: table.put(id: id, stored: stored(index), .ifOther, scratch)
+      case .changed: table.put(id: id, stored: stored(index), .changed, scratch)
+      case .created: table.put(id: id, stored: stored(index), .created, scratch)
       }
     }
   }
 
-  /// The places of all rows in ascending order of their ids, so that neighbours in the tree follow each other.
-  private func placesInOrder() -> [Int] {
+  /// The indices of all rows in ascending order of their ids, so that neighbours in the tree follow each other.
+  private func indicesInOrder() -> [Int] {
     if count == 1 { return [0] }
-    var order: [(prefix: UInt64, place: Int)] = (0..<count).map { (prefix(of: id($0)), $0) }
+    var order: [(prefix: UInt64, index: Int)] = (0..<count).map { (prefix(of: id($0)), $0) }
     order.sort { a, b in
       if a.prefix != b.prefix { return a.prefix < b.prefix }
-      return id(a.place).order(id(b.place)) < 0
+      return id(a.index).order(id(b.index)) < 0
     }
-    return order.map(\.place)
+    return order.map(\.index)
   }
 
   /// The first eight bytes of an id as a number, padded with zeros.

@@ -98,12 +98,12 @@ package struct FieldCounter {
   private mutating func child(_ name: UnsafeRawBufferPointer, of parent: Int, _ hint: inout Int) -> Int? {
     let children = nodes[parent].children
     for step in children.indices {
-      let place = hint + step < children.count ? hint + step : hint + step - children.count
-      guard children[place].name.count == name.count, name.elementsEqual(children[place].name) else {
+      let address = hint + step < children.count ? hint + step : hint + step - children.count
+      guard children[address].name.count == name.count, name.elementsEqual(children[address].name) else {
         continue
       }
-      hint = place + 1 < children.count ? place + 1 : 0
-      return children[place].node
+      hint = address + 1 < children.count ? address + 1 : 0
+      return children[address].node
     }
     guard !isExact, nodes.count <= Self.fieldCountMax else { return nil }
     nodes.append(Node(path: nodes[parent].path + [String(decoding: name, as: UTF8.self)]))
@@ -115,8 +115,8 @@ package struct FieldCounter {
     let isNull = value.count == 1 && value[0] == 0xF6
     let bytes = !isNull && value.count <= Self.valueLengthMax ? Array(value) : nil
     if isExact {
-      if let bytes, let place = nodes[node].values.index(forKey: bytes) {
-        nodes[node].values.values[place] += 1
+      if let bytes, let address = nodes[node].values.index(forKey: bytes) {
+        nodes[node].values.values[address] += 1
       }
       return
     }

@@ -84,17 +84,17 @@ extension RowView {
 extension RowProblem {
   /// What did not decode, and at which coding path.
   package static func sentence(for error: any Error, decoding type: Any.Type) -> String {
-    func place(_ context: DecodingError.Context) -> String {
+    func address(_ context: DecodingError.Context) -> String {
       let path = context.codingPath.map(\.stringValue).joined(separator: ".")
       return path.isEmpty ? "" : " at \(path)"
     }
     switch error {
     case DecodingError.keyNotFound(let key, let context):
-      return "it does not decode as \(type)\(place(context)): there is no \(key.stringValue)"
+      return "it does not decode as \(type)\(address(context)): there is no \(key.stringValue)"
     case DecodingError.valueNotFound(let wanted, let context):
-      return "it does not decode as \(type)\(place(context)): found null instead of \(wanted)"
+      return "it does not decode as \(type)\(address(context)): found null instead of \(wanted)"
     case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
-      return "it does not decode as \(type)\(place(context)): \(context.debugDescription)"
+      return "it does not decode as \(type)\(address(context)): \(context.debugDescription)"
     default:
       return "it does not decode as \(type): \(error)"
     }

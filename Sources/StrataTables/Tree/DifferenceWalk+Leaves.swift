@@ -142,11 +142,11 @@ extension DifferenceWalk {
   private mutating func lend(
     _ old: LeafCursor?, _ new: LeafCursor?, _ body: (Tree.Difference) -> Bool
   ) -> Bool {
-    let place = (old ?? new)!
+    let slot = (old ?? new)!
     if let old, let new {
       assert(keyOrder(old, new) == 0, "two entries with different keys are lent as one that changed")
     }
-    let key = oldKey.key(of: place.page, place.index)
+    let key = oldKey.key(of: slot.page, slot.index)
     let difference = Tree.Difference(
       key: key.buffer, oldValue: old.map { $0.page.value($0.index) },
       newValue: new.map { $0.page.value($0.index) }, oldRank: oldRank, newRank: newRank)

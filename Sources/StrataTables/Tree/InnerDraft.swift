@@ -96,14 +96,14 @@ package struct InnerDraft: ~Copyable {
     _ page: PageRef, _ range: Range<Int>, prefixLength: Int, heap: Int, _ separator: (Int) -> ByteRun
   ) {
     var heapEnd = heap
-    for (place, index) in (range.lowerBound..<range.upperBound - 1).enumerated() {
+    for (position, index) in (range.lowerBound..<range.upperBound - 1).enumerated() {
       let separator = separator(index)
       let suffixLength = separator.count - prefixLength
       let rest = max(0, suffixLength - 8)
       if rest > 0 {
         (page.area + heapEnd).copyMemory(from: separator.base + prefixLength + 8, byteCount: rest)
       }
-      (page.slots + place).initialize(
+      (page.slots + position).initialize(
         to: Slot(
           head: separator.head(prefixLength), suffixLength: UInt16(truncatingIfNeeded: suffixLength),
           leafOffset: 0, wide: UInt32(truncatingIfNeeded: heapEnd)))
@@ -111,10 +111,10 @@ package struct InnerDraft: ~Copyable {
     }
     assert(heapEnd == Int(page.header.pointee.capacity), "an inner page is not as large as it must be")
     var total: UInt32 = 0
-    for (place, index) in range.enumerated() {
-      (page.children + place).initialize(to: children[index])
+    for (position, index) in range.enumerated() {
+      (page.children + position).initialize(to: children[index])
       let count = children[index].header.pointee.total
-      (page.counts + place).initialize(to: count)
+      (page.counts + position).initialize(to: count)
       total += count
     }
     page.header.pointee.total = total
@@ -133,10 +133,10 @@ extension PageRef {
     copy.area.copyMemory(from: area, byteCount: front)
     (copy.area + back).copyMemory(from: area + back, byteCount: Int(header.pointee.capacity) - back)
     let children = copy.children
-    for place in 0..<count {
-      let kept = place == index ? child : link(place)
-      if place != index { kept.retain() }
-      (children + place).initialize(to: kept)
+    for position in 0..<count {
+      let kept = position == index ? child : link(position)
+      if position != index { kept.retain() }
+      (children + position).initialize(to: kept)
     }
     let old = copy.counts[index]
     let new = child.header.pointee.total

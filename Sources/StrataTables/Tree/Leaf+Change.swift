@@ -55,9 +55,9 @@ extension PageRef {
     assert(key.order(againstPrefix: prefix) == 0, "a key is written to a page whose prefix it does not have")
     assert(top >= 0 && top <= Int(UInt16.max), "a slot cannot hold the offset of its entry")
     header.pointee.heapTop = UInt32(truncatingIfNeeded: top)
-    let place = area + top
-    if rest > 0 { place.copyMemory(from: key.base + length + 8, byteCount: rest) }
-    (place + rest).copyMemory(from: value.base, byteCount: value.count)
+    let target = area + top
+    if rest > 0 { target.copyMemory(from: key.base + length + 8, byteCount: rest) }
+    (target + rest).copyMemory(from: value.base, byteCount: value.count)
     (slots + index).initialize(
       to: Slot(
         head: key.head(length), suffixLength: UInt16(truncatingIfNeeded: suffixLength),

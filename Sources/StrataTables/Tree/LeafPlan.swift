@@ -12,19 +12,19 @@ struct LeafPlan {
 
   /// The index in the page of the plan's entry at `place`; nil for the new entry.
   @inline(__always)
-  private func source(_ place: Int) -> Int? {
-    place < index ? place : place == index ? nil : isReplacing ? place : place - 1
+  private func source(_ position: Int) -> Int? {
+    position < index ? position : position == index ? nil : isReplacing ? position : position - 1
   }
 
-  func loadKey(_ place: Int, _ buffer: inout KeyBuffer) -> ByteRun {
-    guard let source = source(place) else { return key }
+  func loadKey(_ position: Int, _ buffer: inout KeyBuffer) -> ByteRun {
+    guard let source = source(position) else { return key }
     return buffer.key(of: page, source)
   }
 
   /// The slot and heap bytes of one entry in a page with a prefix of this length.
   @inline(__always)
-  func bytes(of place: Int, prefixLength: Int) -> Int {
-    guard let source = source(place) else {
+  func bytes(of position: Int, prefixLength: Int) -> Int {
+    guard let source = source(position) else {
       return Slot.size + max(0, key.count - prefixLength - 8) + value.count
     }
     let slot = page.slots[source]
@@ -45,7 +45,7 @@ struct LeafPlan {
   /// The size of a range of the plan as a page: prefix, slots and heap.
   func size(_ range: Range<Int>, prefixLength: Int) -> Int {
     var size = PageRef.slotsOffset(prefixLength)
-    for place in range { size += bytes(of: place, prefixLength: prefixLength) }
+    for position in range { size += bytes(of: position, prefixLength: prefixLength) }
     return size
   }
 
@@ -83,15 +83,17 @@ extension LeafPlan {
   ///
   /// An insertion next to the previous one predicts where the next one will be. The page is then split at that
   /// position, so a run of insertions leaves full pages. All other splits are by bytes.
-  func splitPlace(_ layout: PageLayout) -> Int {
+  func splitPosition(_ layout: PageLayout) -> Int {
     let hint = Int(page.header.pointee.hint)
     if !isReplacing {
       if index == page.count { return count - 1 }
       if index == 0 { return 1 }
-      let place = index == hint ? index : index == hint + 1 ? index + 1 : 0
-      if place > 0, place < count, fits(0..<place, layout), fits(place..<count, layout) { return place }
+      let position = index == hint ? index : index == hint + 1 ? index + 1 : 0
+      if position > 0, position < count, fits(0..<position, layout), fits(position..<count, layout) {
+        return position
+      }
     }
-    return splitPlaceByBytes()
+    return splitPositionByBytes()
   }
 
   private func fits(_ range: Range<Int>, _ layout: PageLayout) -> Bool {
@@ -99,16 +101,16 @@ extension LeafPlan {
   }
 
   /// Splits in the middle of the bytes. The entry in the middle goes to the side that has less.
-  private func splitPlaceByBytes() -> Int {
+  private func splitPositionByBytes() -> Int {
     let prefixLength = page.prefixLength
     var total = 0
-    for place in 0..<count { total += bytes(of: place, prefixLength: prefixLength) }
+    for position in 0..<count { total += bytes(of: position, prefixLength: prefixLength) }
     var left = 0
-    for place in 0..<count {
-      let size = bytes(of: place, prefixLength: prefixLength)
+    for position in 0..<count {
+      let size = bytes(of: position, prefixLength: prefixLength)
       if 2 * (left + size) >= total {
         let isLeft = left < total - left - size
-        return min(max(isLeft ? place + 1 : place, 1), count - 1)
+        return min(max(isLeft ? position + 1 : position, 1), count - 1)
       }
       left += size
     }

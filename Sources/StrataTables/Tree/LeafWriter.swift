@@ -48,9 +48,9 @@ package struct LeafWriter {
   ) {
     let rest = max(0, suffixLength - 8)
     addSlot(head, suffixLength, value.count)
-    let place = page.area + heapEnd
-    if rest > 0 { place.copyMemory(from: suffix + 8, byteCount: rest) }
-    (place + rest).copyMemory(from: value.base, byteCount: value.count)
+    let target = page.area + heapEnd
+    if rest > 0 { target.copyMemory(from: suffix + 8, byteCount: rest) }
+    (target + rest).copyMemory(from: value.base, byteCount: value.count)
     heapEnd += rest + value.count
   }
 

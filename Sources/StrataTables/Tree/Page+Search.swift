@@ -16,8 +16,8 @@ extension PageRef {
   /// The index of the child whose range of keys contains the key. O(log children).
   @inline(__always)
   func childIndex(_ key: ByteRun) -> Int {
-    let place = find(key, slotCount: count - 1, isInner: true)
-    return place.index + (place.isFound ? 1 : 0)
+    let slot = find(key, slotCount: count - 1, isInner: true)
+    return slot.index + (slot.isFound ? 1 : 0)
   }
 
   @inline(__always)

@@ -3,7 +3,7 @@
 // A leaf (height 0), from the front:
 //
 //   header   24 bytes, the fields of PageHeader
-//   place    24 bytes, a PageAddress: where the same page is on disk, if it is
+//   address    24 bytes, a PageAddress: where the same page is on disk, if it is
 //   prefix   the common prefix of all keys in the page, padded to 8 bytes
 //   slots    16 bytes per entry, in ascending order of keys: the 8 key bytes after the prefix, the offset of the
 //            rest, the key's length after the prefix, the value's length
@@ -13,14 +13,14 @@
 // An inner page is built once, exactly as large as needed; only its children and counts change in place:
 //
 //   header   24 bytes
-//   place    24 bytes
+//   address    24 bytes
 //   prefix   the common prefix of all separators, padded to 8 bytes
 //   slots    16 bytes per separator; child i holds the keys k with separator[i - 1] <= k < separator[i]
 //   children one reference per child
 //   counts   4 bytes per child: the number of entries under it
 //   heap     the bytes of the separators that are not in the slots
 //
-// A child that is on disk and was not read yet is a stub, which has a header and a place as the page has, and then says
+// A child that is on disk and was not read yet is a stub, which has a header and a address as the page has, and then says
 // how the page is read: see PageStub.
 
 /// The header of a page.
@@ -34,9 +34,9 @@ package struct PageHeader {
   /// The index of the last insertion into a leaf, which reveals insertions in arrival order.
   var hint: UInt16
   var prefixLength: UInt16
-  /// The bytes after the header and the place.
+  /// The bytes after the header and the address.
   var capacity: UInt32
-  /// The offset of the heap from the end of the place.
+  /// The offset of the heap from the end of the address.
   var heapTop: UInt32
   /// Bytes of the heap that no entry uses any longer.
   var garbage: UInt32
@@ -65,12 +65,12 @@ struct PageFlags: OptionSet, Sendable {
 
 /// Where a page is in the page files of a state: see StateFormat.md.
 ///
-/// A page's own place is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
+/// A page's own address is set by the thread that writes the state to disk, while it holds the whole tree, and cleared by
 /// the owner of the page when it changes the page. Both never happen at the same time, because a page that a held tree
-/// can reach is copied before it is changed; and a copy is made without reading the place.
+/// can reach is copied before it is changed; and a copy is made without reading the address.
 ///
-/// The place of a stub never changes, so any thread may read it; where its page is by now is said by `placeOnDisk`. A
-/// leaf that a stub is for has no place itself: a tree may take it over without the stub, and would not learn that the
+/// The place of a stub never changes, so any thread may read it; where its page is by now is said by `addressOnDisk`. A
+/// leaf that a stub is for has no address itself: a tree may take it over without the stub, and would not learn that the
 /// file is given up.
 package struct PageAddress: Hashable {
   /// From the beginning of the file, in bytes.

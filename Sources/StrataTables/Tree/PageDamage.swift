@@ -15,7 +15,7 @@ package struct PageDamage: Error, CustomStringConvertible {
   package var refusal: StoreError?
   /// The name of the file in its folder, and where the record begins in it; nil for damage that is not
   /// in one record.
-  package private(set) var place: (file: String, offset: UInt64)?
+  package private(set) var location: (file: String, offset: UInt64)?
 
   package init(_ what: String) { self.what = what }
 
@@ -27,7 +27,7 @@ package struct PageDamage: Error, CustomStringConvertible {
   }
 
   package var description: String {
-    place.map { "\(what), in \($0.file) at offset \($0.offset)" } ?? what
+    location.map { "\(what), in \($0.file) at offset \($0.offset)" } ?? what
   }
 
   /// Runs a body that reads a record, and says of its damage where that is.
@@ -36,7 +36,7 @@ package struct PageDamage: Error, CustomStringConvertible {
   ) throws(PageDamage) -> Result {
     do throws(PageDamage) { return try body() } catch {
       var damage = error
-      damage.place = damage.place ?? (file(), offset)
+      damage.location = damage.location ?? (file(), offset)
       throw damage
     }
   }

@@ -24,7 +24,7 @@ package struct PageRef: Equatable {
     assert(
       buffer.withUnsafeMutablePointerToHeader { UnsafeRawPointer($0) } == UnsafeRawPointer(self.header),
       "a page's header is not where it should be")
-    place.initialize(to: .none)
+    address.initialize(to: .none)
   }
 
   /// The header, found by its offset from the object. Reading it through the object would retain and release the object
@@ -38,11 +38,11 @@ package struct PageRef: Equatable {
   }
 
   /// Where the page is on disk: see `PageAddress` for who may touch it.
-  @inline(__always) package var place: UnsafeMutablePointer<PageAddress> {
+  @inline(__always) package var address: UnsafeMutablePointer<PageAddress> {
     UnsafeMutableRawPointer(header + 1).assumingMemoryBound(to: PageAddress.self)
   }
 
-  /// The bytes after the place.
+  /// The bytes after the address.
   @inline(__always) var area: UnsafeMutableRawPointer { Self.area(header) }
   @inline(__always) package var count: Int { Int(header.pointee.count) }
   @inline(__always) package var total: Int { Int(header.pointee.total) }
@@ -110,8 +110,8 @@ extension PageRef {
   /// Whether this is the only reference to a child.
   @inline(__always)
   package static func isUnique(_ child: UnsafeMutablePointer<PageRef>) -> Bool {
-    let place = UnsafeMutableRawPointer(child).assumingMemoryBound(to: Page.self)
-    return isKnownUniquelyReferenced(&place.pointee)
+    let pointer = UnsafeMutableRawPointer(child).assumingMemoryBound(to: Page.self)
+    return isKnownUniquelyReferenced(&pointer.pointee)
   }
 
   /// Releases one reference. Not inlined, so that no read of the page's bytes moves after the release.

@@ -2,18 +2,18 @@
 
 internal import CStrata
 
-/// The fields of a stub after its place. The bounds follow, `low` first.
+/// The fields of a stub after its address. The bounds follow, `low` first.
 ///
 /// A stub is where its page would be, in the slots of inner pages or as the root, and stays there: inner pages are
 /// shared by trees and by threads. The first thread that looks into the child reads it, and sets `loaded`; if two
 /// threads read it at the same time, one of them drops what it read. A leaf may be dropped again: see `PageCache`. The
-/// thread that writes states says when the page has another place. The bounds never change.
+/// thread that writes states says when the page has another address. The bounds never change.
 package struct PageStub {
   /// The page; nil until it was read, and after it was dropped. Owned.
   fileprivate var loaded: UnsafeMutableRawPointer?
-  /// The `PageSource`; nil once the page has another place. Owned.
+  /// The `PageSource`; nil once the page has another address. Owned.
   fileprivate var source: UnsafeMutableRawPointer?
-  /// The `PageMove`; nil while the page is where the stub's own place says. Owned.
+  /// The `PageMove`; nil while the page is where the stub's own address says. Owned.
   fileprivate var move: UnsafeMutableRawPointer?
   /// The lengths of the bounds; less than 0 for one that there is not.
   fileprivate var lowLength: Int32
@@ -82,20 +82,20 @@ package struct StubRef: Equatable {
 
   /// Where the page is on disk, and what reads it.
   ///
-  /// - Parameter own: the stub's own place.
-  fileprivate func target(_ own: PageAddress) -> (place: PageAddress, source: PageSource) {
+  /// - Parameter own: the stub's own address.
+  fileprivate func target(_ own: PageAddress) -> (address: PageAddress, source: PageSource) {
     // A page that is replaced meanwhile is not released before the read ends.
     let reads = PageReads()
     defer { withExtendedLifetime(reads) {} }
     while true {
       if let move = strata_load_address(&stub.pointee.move) {
         let move = Unmanaged<PageMove>.fromOpaque(move).takeUnretainedValue()
-        return (move.place, move.source)
+        return (move.address, move.source)
       }
       if let source = strata_load_address(&stub.pointee.source) {
         return (own, Unmanaged<PageSource>.fromOpaque(source).takeUnretainedValue())
       }
-      // The page got another place in between.
+      // The page got another address in between.
     }
   }
 
@@ -131,7 +131,7 @@ package struct StubRef: Equatable {
 
 /// A page on disk, and what its parent says of it.
 package struct PagePart {
-  package var place: PageAddress
+  package var address: PageAddress
   package var height: Int
   package var total: UInt32
   /// No key of the page is below it.
@@ -139,8 +139,8 @@ package struct PagePart {
   /// Every key of the page is below it.
   package var high: [UInt8]?
 
-  package init(place: PageAddress, height: Int, total: UInt32, low: [UInt8]?, high: [UInt8]?) {
-    self.place = place
+  package init(address: PageAddress, height: Int, total: UInt32, low: [UInt8]?, high: [UInt8]?) {
+    self.address = address
     self.height = height
     self.total = total
     self.low = low
@@ -150,12 +150,12 @@ package struct PagePart {
 
 extension PagePart {
   /// The part that a stub is for.
-  init(_ stub: PageRef) { self.init(stub, at: stub.placeOnDisk) }
+  init(_ stub: PageRef) { self.init(stub, at: stub.addressOnDisk) }
 
-  fileprivate init(_ stub: PageRef, at place: PageAddress) {
+  fileprivate init(_ stub: PageRef, at address: PageAddress) {
     let bounds = PageStub.of(stub.header).bounds
     self.init(
-      place: place, height: stub.height, total: stub.header.pointee.total, low: bounds.low,
+      address: address, height: stub.height, total: stub.header.pointee.total, low: bounds.low,
       high: bounds.high)
   }
 }
@@ -171,7 +171,7 @@ extension PageRef {
         count: 0, height: UInt8(truncatingIfNeeded: part.height), flags: .stub, hint: PageHeader.noHint,
         prefixLength: 0, capacity: UInt32(truncatingIfNeeded: length), heapTop: 0, garbage: 0,
         total: part.total))
-    place.pointee = part.place
+    address.pointee = part.address
     PageStub.of(header).initialize(part, source, loaded: loaded)
   }
 
@@ -197,10 +197,10 @@ extension PageRef {
       stub.mark()
       return page
     }
-    let (place, source) = stub.target(self.place.pointee)
-    let page = try source.page(PagePart(self, at: place))
+    let (address, source) = stub.target(self.address.pointee)
+    let page = try source.page(PagePart(self, at: address))
     assert(page.height == height && page.total == total, "a stub's page is not the one it stands for")
-    if isLeaf { page.place.pointee = .none }
+    if isLeaf { page.address.pointee = .none }
     let (isFirst, used) = stub.take(page)
     stub.mark()
     // Inner pages are not dropped: the pages below them are found through them.
@@ -210,8 +210,8 @@ extension PageRef {
 
   /// Asks the disk for the page of a stub, and does not wait for it.
   func willRead() {
-    let (place, source) = PageStub.of(header).target(place.pointee)
-    source.willRead(place)
+    let (address, source) = PageStub.of(header).target(address.pointee)
+    source.willRead(address)
   }
 
   /// The page that a reference leads to if it is in memory.
@@ -227,30 +227,30 @@ extension PageRef {
 
   @inline(never)
   private func isSameOnDisk(as other: PageRef) -> Bool {
-    guard other.isStub, place.pointee == other.place.pointee else { return false }
-    let one = PageStub.of(header).target(place.pointee)
-    let two = PageStub.of(other.header).target(other.place.pointee)
-    return one.place == two.place && one.source.isSameLineage(as: two.source)
+    guard other.isStub, address.pointee == other.address.pointee else { return false }
+    let one = PageStub.of(header).target(address.pointee)
+    let two = PageStub.of(other.header).target(other.address.pointee)
+    return one.address == two.address && one.source.isSameLineage(as: two.source)
   }
 
   /// Where the page of a reference is on disk, without reading it. For the thread that writes a state: see
   /// `PageAddress`.
-  package var placeOnDisk: PageAddress {
-    guard isStub else { return place.pointee }
+  package var addressOnDisk: PageAddress {
+    guard isStub else { return address.pointee }
     let stub = PageStub.of(header)
-    // An inner page has its new place before its stub.
-    if !isLeaf, let page = stub.loaded { return page.place.pointee }
-    return stub.target(place.pointee).place
+    // An inner page has its new address before its stub.
+    if !isLeaf, let page = stub.loaded { return page.address.pointee }
+    return stub.target(address.pointee).address
   }
 
   /// The bytes that the page of a stub takes in the files of a lineage; 0 if it is elsewhere.
   package func storedLength(in lineage: AnyObject) -> UInt64 {
-    let (place, source) = PageStub.of(header).target(place.pointee)
-    return source.isOf(lineage) ? UInt64(place.length) : 0
+    let (address, source) = PageStub.of(header).target(address.pointee)
+    return source.isOf(lineage) ? UInt64(address.length) : 0
   }
 
   /// Tells a stub where its page is now, which is durable there. Called by the thread that writes states.
-  package func move(to place: PageAddress, _ source: PageSource) {
-    PageStub.of(header).move(to: PageMove(place, source))
+  package func move(to address: PageAddress, _ source: PageSource) {
+    PageStub.of(header).move(to: PageMove(address, source))
   }
 }

@@ -1,4 +1,4 @@
-// Pages as they are written to page files: without free space and garbage, their children as places.
+// Pages as they are written to page files: without free space and garbage, their children as addresses.
 
 package import StrataBase
 internal import StrataLog
@@ -13,11 +13,11 @@ package enum StatePage {
 // MARK: Encoding
 
 extension StatePage {
-  /// Appends a page's raw form. The children of an inner page must have places.
+  /// Appends a page's raw form. The children of an inner page must have addresses.
   ///
-  /// - Parameter place: returns where a child is.
+  /// - Parameter address: returns where a child is.
   package static func encode(
-    _ page: PageRef, to bytes: inout RawBuffer, place: (PageRef) -> PageAddress = { $0.placeOnDisk }
+    _ page: PageRef, to bytes: inout RawBuffer, address: (PageRef) -> PageAddress = { $0.addressOnDisk }
   ) {
     bytes.append(byte: UInt8(truncatingIfNeeded: page.height))
     bytes.append(varint: UInt64(page.count))
@@ -26,7 +26,7 @@ extension StatePage {
     guard page.isLeaf else {
       for index in 0..<page.count {
         bytes.append(varint: UInt64(page.counts[index]))
-        append(place(page.link(index)), to: &bytes)
+        append(address(page.link(index)), to: &bytes)
       }
       for index in 0..<page.count - 1 { append(buffer.separator(page, index), to: &bytes) }
       return
@@ -43,12 +43,12 @@ extension StatePage {
     }
   }
 
-  package static func append(_ place: PageAddress, to bytes: inout RawBuffer) {
-    assert(!place.isNone, "a page is written before its children")
-    bytes.append(varint: UInt64(place.file))
-    bytes.append(varint: place.offset)
-    bytes.append(varint: UInt64(place.length))
-    bytes.append(integer: place.checksum)
+  package static func append(_ address: PageAddress, to bytes: inout RawBuffer) {
+    assert(!address.isNone, "a page is written before its children")
+    bytes.append(varint: UInt64(address.file))
+    bytes.append(varint: address.offset)
+    bytes.append(varint: UInt64(address.length))
+    bytes.append(integer: address.checksum)
   }
 
   private static func append(_ run: ByteRun, to bytes: inout RawBuffer) {
@@ -77,8 +77,8 @@ extension StatePage {
 // MARK: Decoding
 
 extension StatePage {
-  /// Reads a place; nil for bytes that are none.
-  package static func place(_ cursor: inout ByteCursor) -> PageAddress? {
+  /// Reads a address; nil for bytes that are none.
+  package static func address(_ cursor: inout ByteCursor) -> PageAddress? {
     guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let offset = cursor.varint(),
       let length = cursor.varint().flatMap(UInt32.init(exactly:)), let checksum = cursor.integer(UInt32.self),
       length > headLength, offset <= UInt64(Int64.max) - UInt64(length)
@@ -86,12 +86,12 @@ extension StatePage {
     return PageAddress(file: file, offset: offset, length: length, checksum: checksum)
   }
 
-  /// Checks a record against the place that names it, and lends its raw bytes.
+  /// Checks a record against the address that names it, and lends its raw bytes.
   package static func withRaw<Result>(
-    _ record: UnsafeRawBufferPointer, of place: PageAddress,
+    _ record: UnsafeRawBufferPointer, of address: PageAddress,
     _ body: (UnsafeRawBufferPointer) throws(PageDamage) -> Result
   ) throws(PageDamage) -> Result {
-    let (stored, rawLength) = try checked(record, of: place)
+    let (stored, rawLength) = try checked(record, of: address)
     guard let rawLength else { return try body(stored) }
     let raw = try decompressed(stored, rawLength)
     defer { raw.deallocate() }
@@ -100,9 +100,9 @@ extension StatePage {
 
   /// The raw bytes of a record, and how many they are. The caller frees them; there may be one more.
   package static func raw(
-    _ record: UnsafeRawBufferPointer, of place: PageAddress
+    _ record: UnsafeRawBufferPointer, of address: PageAddress
   ) throws(PageDamage) -> (bytes: UnsafeMutableRawBufferPointer, count: Int) {
-    let (stored, rawLength) = try checked(record, of: place)
+    let (stored, rawLength) = try checked(record, of: address)
     if let rawLength { return (try decompressed(stored, rawLength), rawLength) }
     let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, stored.count), alignment: 16)
     raw.copyMemory(from: stored)
@@ -123,13 +123,13 @@ extension StatePage {
 
   /// What a record stores, and the length of its raw bytes if they are compressed.
   private static func checked(
-    _ record: UnsafeRawBufferPointer, of place: PageAddress
+    _ record: UnsafeRawBufferPointer, of address: PageAddress
   ) throws(PageDamage) -> (stored: UnsafeRawBufferPointer, rawLength: Int?) {
-    guard record.count == Int(place.length), let base = record.baseAddress else {
+    guard record.count == Int(address.length), let base = record.baseAddress else {
       throw PageDamage("a record is cut short")
     }
     let checksum = CRC32C.of(UnsafeRawBufferPointer(rebasing: record[4...]))
-    guard base.littleEndian(UInt32.self, at: 0) == checksum, checksum == place.checksum else {
+    guard base.littleEndian(UInt32.self, at: 0) == checksum, checksum == address.checksum else {
       throw PageDamage("a record's checksum does not match")
     }
     let rawLength = Int(base.littleEndian(UInt32.self, at: 4))
@@ -148,7 +148,7 @@ extension StatePage {
 
   /// One child of an inner page on disk.
   package struct Child {
-    package var place: PageAddress
+    package var address: PageAddress
     package var total: UInt32
     /// The separator before the child; empty for the first.
     package var separator: [UInt8]
@@ -191,9 +191,9 @@ extension StatePage {
     var children: [Child] = []
     for _ in 0..<count {
       guard let total = cursor.varint().flatMap(UInt32.init(exactly:)), total > 0,
-        let place = place(&cursor)
-      else { throw PageDamage("a child has no place") }
-      children.append(Child(place: place, total: total, separator: []))
+        let address = address(&cursor)
+      else { throw PageDamage("a child has no address") }
+      children.append(Child(address: address, total: total, separator: []))
     }
     for index in 1..<max(1, count) {
       guard let separator = cursor.lengthPrefixed(), separator.count <= Tree.keyLengthMax else {

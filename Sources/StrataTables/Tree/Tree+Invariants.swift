@@ -40,7 +40,7 @@ extension Tree {
   private func checkStub(_ page: PageRef, _ low: [UInt8]?, _ high: [UInt8]?) throws(BrokenLaw) {
     let part = PagePart(page)
     try hold(part.total > 0, page, "a stub has no entries")
-    try hold(!part.place.isNone, page, "a stub is for a page that is not on disk")
+    try hold(!part.address.isNone, page, "a stub is for a page that is not on disk")
     guard let loaded = page.loadedPage else { return }
     try hold(loaded.height == page.height, page, "a stub's page has another height")
     try hold(loaded.total == page.total, page, "a stub's page has another total")

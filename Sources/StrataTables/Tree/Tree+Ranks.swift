@@ -50,10 +50,10 @@ extension Tree {
       let key = ByteRun(UnsafeRawBufferPointer(rebasing: bytes[keys[index]]))
       let page = pages[index - group.lowerBound].loaded
       assert(page.isLeaf, "a search ended above the leaves")
-      let place = page.find(key)
-      ranks[index] += place.index
+      let slot = page.find(key)
+      ranks[index] += slot.index
       assert(ranks[index] <= root.total, "a rank is above the number of entries")
-      areAllFound = areAllFound && place.isFound
+      areAllFound = areAllFound && slot.isFound
     }
     return areAllFound
   }

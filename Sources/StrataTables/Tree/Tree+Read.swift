@@ -29,8 +29,8 @@ extension Tree {
         child.prefetch()
         page = child.loaded
       }
-      let place = page.find(run)
-      return place.isFound ? page.value(place.index) : nil
+      let slot = page.find(run)
+      return slot.isFound ? page.value(slot.index) : nil
     }
   }
 
@@ -52,9 +52,9 @@ extension Tree {
         child.prefetch()
         page = child.loaded
       }
-      let place = page.find(run)
-      assert(rank + place.index <= count, "a rank is above the number of entries")
-      return (rank + place.index, place.isFound)
+      let slot = page.find(run)
+      assert(rank + slot.index <= count, "a rank is above the number of entries")
+      return (rank + slot.index, slot.isFound)
     }
   }
 

@@ -4,7 +4,7 @@
 package struct WrittenPages {
   /// The inner pages.
   package var inner: Set<UnsafeMutableRawPointer> = []
-  /// The new places of leaves that a stub is for, by stub.
+  /// The new addresses of leaves that a stub is for, by stub.
   package var moved: [UnsafeMutableRawPointer: PageAddress] = [:]
   /// Whether files are given up: then no stub may name one of them any longer.
   package var areFilesGivenUp = false
@@ -30,7 +30,9 @@ extension Tree {
 
 extension WrittenPages {
   /// Where the page of a reference is, once what was written is durable.
-  package func place(of page: PageRef) -> PageAddress { moved[page.reference.toOpaque()] ?? page.placeOnDisk }
+  package func address(of page: PageRef) -> PageAddress {
+    moved[page.reference.toOpaque()] ?? page.addressOnDisk
+  }
 
   fileprivate func concerns(_ page: PageRef) -> Bool {
     areFilesGivenUp || inner.contains(page.reference.toOpaque())
@@ -48,10 +50,10 @@ extension PageRef {
       let after = index + 1 < count ? Array(buffer.separator(self, index).buffer) : high
       let child = link(index)
       if child.isStub, written.areFilesGivenUp {
-        child.move(to: written.place(of: child), source)
+        child.move(to: written.address(of: child), source)
       }
       if child.isLeaf {
-        if !child.isStub, !child.place.pointee.isNone { shelve(child, index, before, after, source) }
+        if !child.isStub, !child.address.pointee.isNone { shelve(child, index, before, after, source) }
       } else if let page = child.loadedPage, written.concerns(page) {
         page.shelveLeaves(low: before, high: after, written, source)
       }
@@ -63,10 +65,10 @@ extension PageRef {
     _ leaf: PageRef, _ index: Int, _ low: [UInt8]?, _ high: [UInt8]?, _ source: PageSource
   ) {
     let part = PagePart(
-      place: leaf.place.pointee, height: 0, total: UInt32(truncatingIfNeeded: leaf.total), low: low,
+      address: leaf.address.pointee, height: 0, total: UInt32(truncatingIfNeeded: leaf.total), low: low,
       high: high)
     // If a later version of the tree has the leaf too, the next checkpoint writes it again.
-    leaf.place.pointee = .none
+    leaf.address.pointee = .none
     // The stub takes over the reference to the leaf that the page had.
     let stub = PageRef(stubFor: part, in: source, loaded: leaf)
     let old = exchange(index, with: stub)

@@ -4,18 +4,18 @@ extension TreeEdit {
   /// Changes the key that was found under a page: removes it if `isRemoving`, otherwise sets it.
   mutating func change(_ page: PageRef, isOwned: Bool, isRemoving: Bool) -> EditOutcome {
     // The page on disk is the one before the change.
-    if isOwned { page.place.pointee = .none }
+    if isOwned { page.address.pointee = .none }
     if page.isLeaf {
-      if page != leaf { place = page.find(key) }
+      if page != leaf { slot = page.find(key) }
       return isRemoving ? removeFromLeaf(page, isOwned: isOwned) : setInLeaf(page, isOwned: isOwned)
     }
     // A shared page will be copied, and the copy retains every child.
     if !isOwned { page.prefetchChildren() }
     let index = childIndex(in: page)
-    let place = page.children + index
+    let link = page.children + index
     let child = page.link(index)
     // A page that was read for a stub is the stub's: other trees may refer to that.
-    let isChildOwned = isOwned && !child.isStub && PageRef.isUnique(place)
+    let isChildOwned = isOwned && !child.isStub && PageRef.isUnique(link)
     let outcome = change(child.loaded, isOwned: isChildOwned, isRemoving: isRemoving)
     assert(isChildOwned || outcome != .inPlace, "a page shared with another tree was changed in place")
     switch outcome {
@@ -41,9 +41,9 @@ extension TreeEdit {
     isUnderfull = false
     guard isOwned else { return hand(page.copyingInner(index, owned: child)) }
     assert(child.height == page.height - 1, "a page receives a child that cannot be its own")
-    let place = page.children + index
-    let old = place.pointee
-    place.pointee = child
+    let link = page.children + index
+    let old = link.pointee
+    link.pointee = child
     let total = child.header.pointee.total
     page.header.pointee.total = page.header.pointee.total - page.counts[index] + total
     page.counts[index] = total
@@ -129,11 +129,11 @@ extension TreeEdit {
       return hand(draft.build(0..<count))
     }
     // If the children at one end grow, more insertions are likely there.
-    let place =
+    let split =
       range.upperBound == page.count ? count - 2 : range.lowerBound == 0 ? 2 : count / 2
-    let separator = draft.separator(before: place)
-    let left = draft.build(0..<place)
-    let right = draft.build(place..<count)
+    let separator = draft.separator(before: split)
+    let left = draft.build(0..<split)
+    let right = draft.build(split..<count)
     return hand(left, separator, right)
   }
 }

@@ -3,10 +3,10 @@
 extension TreeEdit {
   /// Sets the value of the key in the leaf in which its position was found.
   mutating func setInLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
-    delta = place.isFound ? 0 : 1
-    if layout.isLarge(key, value) || page.isLarge { return setLarge(page, place) }
-    return place.isFound
-      ? replace(page, place.index, isOwned: isOwned) : insert(page, place, isOwned: isOwned)
+    delta = slot.isFound ? 0 : 1
+    if layout.isLarge(key, value) || page.isLarge { return setLarge(page, slot) }
+    return slot.isFound
+      ? replace(page, slot.index, isOwned: isOwned) : insert(page, slot, isOwned: isOwned)
   }
 
   private mutating func replace(_ page: PageRef, _ index: Int, isOwned: Bool) -> EditOutcome {
@@ -21,19 +21,19 @@ extension TreeEdit {
     return isOwned ? .inPlace : hand(target)
   }
 
-  private mutating func insert(_ page: PageRef, _ place: PageSlot, isOwned: Bool) -> EditOutcome {
-    guard place.hasPrefix, page.freeBytes >= Slot.size + page.heapLength(key, value) else {
+  private mutating func insert(_ page: PageRef, _ slot: PageSlot, isOwned: Bool) -> EditOutcome {
+    guard slot.hasPrefix, page.freeBytes >= Slot.size + page.heapLength(key, value) else {
       return rewrite(
-        LeafPlan(page: page, index: place.index, isReplacing: false, key: key, value: value),
-        hasPrefix: place.hasPrefix)
+        LeafPlan(page: page, index: slot.index, isReplacing: false, key: key, value: value),
+        hasPrefix: slot.hasPrefix)
     }
     if isOwned {
-      page.openGap(place.index)
-      page.fillGap(place.index, key, value)
+      page.openGap(slot.index)
+      page.fillGap(slot.index, key, value)
       return .inPlace
     }
-    let copy = page.copyingLeaf(place.index, gap: 1)
-    copy.fillGap(place.index, key, value)
+    let copy = page.copyingLeaf(slot.index, gap: 1)
+    copy.fillGap(slot.index, key, value)
     return hand(copy)
   }
 
@@ -48,10 +48,10 @@ extension TreeEdit {
       return hand(plan.write(all, capacity: min(layout.area, max(capacity, 2 * size))))
     }
     // A key without the prefix is at one end and gets a page of its own, so the others keep their common prefix.
-    let place = hasPrefix ? plan.splitPlace(layout) : plan.index == 0 ? 1 : plan.count - 1
-    assert(place > 0 && place < plan.count, "a split leaves one side without entries")
-    let left = half(plan, 0..<place)
-    let right = half(plan, place..<plan.count)
+    let split = hasPrefix ? plan.splitPosition(layout) : plan.index == 0 ? 1 : plan.count - 1
+    assert(split > 0 && split < plan.count, "a split leaves one side without entries")
+    let left = half(plan, 0..<split)
+    let right = half(plan, split..<plan.count)
     return hand(left, separator(between: left, right), right)
   }
 
@@ -65,16 +65,16 @@ extension TreeEdit {
   }
 
   /// Sets a value if the entry, or the entry of the page, is too large to share a page.
-  private mutating func setLarge(_ page: PageRef, _ place: PageSlot) -> EditOutcome {
-    let index = place.index
+  private mutating func setLarge(_ page: PageRef, _ slot: PageSlot) -> EditOutcome {
+    let index = slot.index
     let new = layout.page(key, value)
-    if place.isFound, page.count == 1 {
+    if slot.isFound, page.count == 1 {
       isUnderfull = !new.isLarge
       return hand(new)
     }
     if !new.isLarge { smallPiece = index == 0 ? 0 : 1 }
     let left = side(page, 0..<index)
-    let right = side(page, index + (place.isFound ? 1 : 0)..<page.count)
+    let right = side(page, index + (slot.isFound ? 1 : 0)..<page.count)
     guard let left else {
       return hand(new, separator(between: new, right!), right!)
     }
@@ -106,15 +106,15 @@ extension TreeEdit {
 extension TreeEdit {
   /// Removes the key that was found from its leaf.
   mutating func removeFromLeaf(_ page: PageRef, isOwned: Bool) -> EditOutcome {
-    assert(place.isFound && place.index < page.count, "an entry is removed that was not found")
+    assert(slot.isFound && slot.index < page.count, "an entry is removed that was not found")
     delta = -1
     if page.count == 1 { return handNothing() }
     var target = page
     if isOwned {
-      page.removeEntry(place.index)
+      page.removeEntry(slot.index)
     } else {
-      target = page.copyingLeaf(place.index, gap: -1)
-      target.forgetEntry(page.slots[place.index])
+      target = page.copyingLeaf(slot.index, gap: -1)
+      target.forgetEntry(page.slots[slot.index])
     }
     isUnderfull = target.usedBytes < layout.area / 4
     return isOwned ? .inPlace : hand(target)

@@ -20,7 +20,7 @@ struct TreeEdit: ~Copyable {
   let key: ByteRun
   var value: ByteRun
   /// The position of the key in its leaf.
-  var place = PageSlot(index: 0, isFound: false, hasPrefix: true)
+  var slot = PageSlot(index: 0, isFound: false, hasPrefix: true)
   /// The leaf with that position. The cache may drop it before it is changed, and then the same entries are read again.
   private(set) var leaf: PageRef?
   /// The path to the key as child indices: four bits for each height, from height 1 to 16.
@@ -56,9 +56,9 @@ struct TreeEdit: ~Copyable {
       child.prefetch()
       page = child.loaded
     }
-    place = page.find(key)
+    slot = page.find(key)
     leaf = page
-    return place.isFound ? page.value(place.index) : nil
+    return slot.isFound ? page.value(slot.index) : nil
   }
 
   /// The index of the child that is on the path.

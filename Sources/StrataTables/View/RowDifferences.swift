@@ -9,7 +9,7 @@ package struct RowDifferences {
   private var ends: [Int] = []
   /// How many rows of the newer version are before each.
   private var ranks: [Int] = []
-  private var place = 0
+  private var position = 0
   /// The greatest id that was read.
   private var last: [UInt8]?
   /// Whether no difference is after those that were read.
@@ -20,7 +20,7 @@ package struct RowDifferences {
   package init() {}
 
   package var count: Int { ends.count }
-  package var isDone: Bool { place == ends.count }
+  package var isDone: Bool { position == ends.count }
 
   /// Whether the rows that differ are at least one in eight where they were looked for.
   package func areMany(of count: Int) -> Bool {
@@ -30,7 +30,7 @@ package struct RowDifferences {
 
   /// Reads the next differences, and none of the rows. Those that were read are done.
   package mutating func read(from old: Tree, to new: Tree) {
-    (ids, ends, ranks, place) = ([], [], [], 0)
+    (ids, ends, ranks, position) = ([], [], [], 0)
     let last = last
     Tree.walkDifferences(from: old, to: new) { difference in
       if let last, last.withUnsafeBytes({ $0.order(difference.key) >= 0 }) { return true }
@@ -47,8 +47,8 @@ package struct RowDifferences {
   package mutating func next(
     _ before: Tree, _ after: Tree, _ body: (UnsafeRawBufferPointer, _ old: RowView?, _ new: RowView?) -> Void
   ) -> Int {
-    defer { place += 1 }
-    let range = (place == 0 ? 0 : ends[place - 1])..<ends[place]
+    defer { position += 1 }
+    let range = (position == 0 ? 0 : ends[position - 1])..<ends[position]
     func copy(_ tree: Tree, _ id: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
       bytes.removeAll(keepingCapacity: true)
       tree.withValue(of: id) { value in if let value { bytes.append(contentsOf: value) } }
@@ -65,6 +65,6 @@ package struct RowDifferences {
         }
       }
     }
-    return ranks[place]
+    return ranks[position]
   }
 }

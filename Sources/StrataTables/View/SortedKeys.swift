@@ -112,7 +112,7 @@ extension SortedKeys {
         )
       }
       for part in parts.indices { heap.append(Cursor(part: part, head: head(ofKey: 0, in: part))) }
-      for place in (0..<heap.count / 2).reversed() { sink(place) }
+      for position in (0..<heap.count / 2).reversed() { sink(position) }
     }
 
     /// The least of the keys that are left, nil if there is none. Valid as long as the merge.
@@ -145,19 +145,19 @@ extension SortedKeys {
     }
 
     /// Moves a cursor down to where the heap needs it.
-    private mutating func sink(_ place: Int) {
-      guard place < heap.count else { return }
-      let sinking = heap[place]
-      var place = place
+    private mutating func sink(_ position: Int) {
+      guard position < heap.count else { return }
+      let sinking = heap[position]
+      var position = position
       while true {
-        var child = 2 * place + 1
+        var child = 2 * position + 1
         guard child < heap.count else { break }
         if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
         guard isBefore(heap[child], sinking) else { break }
-        heap[place] = heap[child]
-        place = child
+        heap[position] = heap[child]
+        position = child
       }
-      heap[place] = sinking
+      heap[position] = sinking
     }
   }
 

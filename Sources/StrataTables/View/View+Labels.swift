@@ -70,9 +70,9 @@ extension View {
   }
 
   /// A label for a section at the index `place` of the order; nil if its neighbours leave no room.
-  private func label(at place: Int) -> Label? {
-    let before = place > 0 ? label(ofSectionAt: place - 1) : nil
-    let after = place < order.count ? label(ofSectionAt: place) : nil
+  private func label(at rank: Int) -> Label? {
+    let before = rank > 0 ? label(ofSectionAt: rank - 1) : nil
+    let after = rank < order.count ? label(ofSectionAt: rank) : nil
     switch (before, after) {
     case (nil, nil): return 1 << 127
     case (let before?, nil):
@@ -83,8 +83,8 @@ extension View {
     }
   }
 
-  private func label(ofSectionAt place: Int) -> Label {
-    order.withEntry(at: place) { key, _ in Label(bigEndian: key.loadUnaligned(as: Label.self)) }
+  private func label(ofSectionAt rank: Int) -> Label {
+    order.withEntry(at: rank) { key, _ in Label(bigEndian: key.loadUnaligned(as: Label.self)) }
   }
 
   private mutating func keep(_ label: Label, of section: UnsafeRawBufferPointer) {
@@ -103,11 +103,11 @@ extension View {
       let size = Label(1) << Label(bits)
       let first = label & ~(size - 1)
       let (end, isLast) = first.addingReportingOverflow(size)
-      let places = rank(of: first)..<(isLast ? order.count : rank(of: end))
+      let range = rank(of: first)..<(isLast ? order.count : rank(of: end))
       // Fewer labels than the square root of the range: then the gap between two labels is at least the root.
-      guard UInt64(places.count) < 1 << UInt64(bits / 2) else { continue }
+      guard UInt64(range.count) < 1 << UInt64(bits / 2) else { continue }
       var sections: [[UInt8]] = []
-      order.forEach(in: places) { key, length in sections.append(Array(Self.section(key, length))) }
+      order.forEach(in: range) { key, length in sections.append(Array(Self.section(key, length))) }
       for section in sections {
         section.withUnsafeBytes { section in removeOrder(orderKey(of: section)) }
       }

@@ -40,8 +40,8 @@ extension View {
       key.append(isNil == definition.areNilsLast ? 1 : 0)
       key.append(contentsOf: section.lazy.map { ~$0 })
     case .list:
-      let place = definition.listed[Array(section)] ?? .max
-      withUnsafeBytes(of: place.bigEndian) { key.append(contentsOf: $0) }
+      let position = definition.listed[Array(section)] ?? .max
+      withUnsafeBytes(of: position.bigEndian) { key.append(contentsOf: $0) }
     case .count:
       withUnsafeBytes(of: (~UInt64(itemCount(of: section))).bigEndian) { key.append(contentsOf: $0) }
     case .first: appendFirst(of: section, to: &key)

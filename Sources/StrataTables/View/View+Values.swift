@@ -38,10 +38,10 @@ extension View {
     in section: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ old: [UInt8], _ new: [UInt8]
   ) {
     if old == new { return }
-    let place = beginChange(of: section)
+    let before = beginChange(of: section)
     removeValue(in: section, id, old)
     insertValue(in: section, id, new)
-    endChange(of: section, place, by: 0)
+    endChange(of: section, before, by: 0)
   }
 
   /// Appends the position of a section by the greatest or least of its items' values. Sections without a value come

@@ -100,26 +100,26 @@ extension View {
         }
         let isSameSection = oldSection.flatMap { old in newSection.map { $0.hasSameBytes(as: old) } } ?? false
         if isSameSection, let oldSection, let oldItem, let newItem {
-          let place = beginChange(of: oldSection)
+          let before = beginChange(of: oldSection)
           removeItem(oldItem)
           insertItem(newItem, new)
           if holdsValues {
             removeValue(in: oldSection, id, old.value)
             insertValue(in: oldSection, id, new.value)
           }
-          return endChange(of: oldSection, place, by: 0)
+          return endChange(of: oldSection, before, by: 0)
         }
         if let oldSection, let oldItem {
-          let place = beginChange(of: oldSection)
+          let before = beginChange(of: oldSection)
           removeItem(oldItem)
           if holdsValues { removeValue(in: oldSection, id, old.value) }
-          endChange(of: oldSection, place, by: -1)
+          endChange(of: oldSection, before, by: -1)
         }
         if let newSection, let newItem {
-          let place = beginChange(of: newSection)
+          let before = beginChange(of: newSection)
           insertItem(newItem, new)
           if holdsValues { insertValue(in: newSection, id, new.value) }
-          endChange(of: newSection, place, by: 1)
+          endChange(of: newSection, before, by: 1)
         }
       }
     }

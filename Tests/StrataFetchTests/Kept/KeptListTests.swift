@@ -203,7 +203,7 @@ extension View {
   /// Whether all that the view holds is as it was read from disk.
   var isOnDisk: Bool {
     ViewTrees.Kind.allCases.allSatisfy { kind in
-      trees[kind]?.root.map { root in !PageRef(root).place.pointee.isNone } ?? true
+      trees[kind]?.root.map { root in !PageRef(root).address.pointee.isNone } ?? true
     }
   }
 }

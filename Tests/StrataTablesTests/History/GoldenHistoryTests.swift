@@ -148,7 +148,7 @@ private enum GoldenHistory {
       var manifest = try GoldenHistory.manifest(files)
       for index in manifest.runs.indices {
         manifest.runs[index].length = 0
-        manifest.runs[index].place = RecordAddress(offset: 32, length: 13, checksum: 0)
+        manifest.runs[index].address = RecordAddress(offset: 32, length: 13, checksum: 0)
       }
       return manifest
     }

@@ -273,7 +273,7 @@ internal import Testing
     let changes: [(inout HistoryManifest) -> Void] = [
       { _ in }, { $0.build += 1 }, { $0.fingerprint += 1 }, { $0.name += 1 },
       { $0.storeID = StoreID(low: 5, high: 6) }, { $0.runs[0].begin = 1 }, { $0.runs.removeFirst() },
-      { $0.runs[$0.runs.count - 1].erasures += 1 }, { $0.runs[0].place = $0.runs[1].place },
+      { $0.runs[$0.runs.count - 1].erasures += 1 }, { $0.runs[0].address = $0.runs[1].address },
       { $0.runs[0].number = $0.runs[1].number },
     ]
     for (number, change) in changes.enumerated() {

@@ -162,7 +162,7 @@ private struct ForgedKeys {
     let namesPlace = sections == nil ? nothing : try append(names)
     var root = RunRoot(
       isBase: isBase, begin: begin, end: end, appends: 0, failures: 0,
-      changes: RunTreeRoot(height: 0, place: nothing), tables: nothing, listedFailures: nothing)
+      changes: RunTreeRoot(height: 0, address: nothing), tables: nothing, listedFailures: nothing)
     root.counts = RunCounts(appends: 1)
     var buffer = RawBuffer(capacity: 64)
     root.encode(to: &buffer)
@@ -177,7 +177,7 @@ private struct ForgedKeys {
       }
     let known = try KeyDirectory(decoding: reader.record(at: pages), keys: count)
     var set = KeySetRoot(kind: sections == nil ? .rows : .items, count: count)
-    set.places = .init(pages: pages, tally: nothing)
+    set.addresses = .init(pages: pages, tally: nothing)
     if sections != nil { set.sections = .init(pages: namesPlace, tally: nothing) }
     return KeySet(reader: reader, root: set, directory: known)
   }
@@ -301,8 +301,8 @@ private struct ForgedKeys {
     let places = try parts.enumerated().map { run, part in
       let index = part.keys.directory.part(of: low) ?? 0
       let read = try part.keys.part(index, keeps: false)
-      let page = read.place(of: read.page(of: low) ?? read.pages.lowerBound)
-      return (part: Int64(part.keys.directory.head(of: index).place.offset), page: Int64(page.offset))
+      let page = read.address(of: read.page(of: low) ?? read.pages.lowerBound)
+      return (part: Int64(part.keys.directory.head(of: index).address.offset), page: Int64(page.offset))
     }
     noted.calls.withLock { $0.removeAll() }
     try KeysAt(parts, at: 41, RunLimits()).willFind(low, goesOn: true)
@@ -532,7 +532,7 @@ private struct ForgedKeys {
         for page in 0..<keys.directory.pageCount {
           guard let first = try? keys.first(page) else { continue }
           _ = try? first.lendBytes { first throws(PageDamage) in
-            try KeyPage(keys, at: page, in: keys.part(ofPage: page), nil).place(of: first)
+            try KeyPage(keys, at: page, in: keys.part(ofPage: page), nil).position(of: first)
           }
           _ = try? keys.firstPage(from: first + [0])
         }

@@ -19,7 +19,7 @@ extension KeySet {
 
   /// Where all pages are.
   var places: [RecordAddress] {
-    get throws { try (0..<directory.pageCount).map { try part(ofPage: $0).place(of: $0) } }
+    get throws { try (0..<directory.pageCount).map { try part(ofPage: $0).address(of: $0) } }
   }
 }
 
@@ -366,7 +366,7 @@ extension KeySet {
 
   private static func head(pages: Int, groups: Int, keys: Int, _ count: Int64) -> KeyDirectory.Head {
     KeyDirectory.Head(
-      place: RecordAddress(offset: 64, length: 100, checksum: 0), pages: 5..<5 + UInt32(pages),
+      address: RecordAddress(offset: 64, length: 100, checksum: 0), pages: 5..<5 + UInt32(pages),
       groups: 2..<2 + UInt32(groups), keyCount: UInt32(keys), count: Int32(count), countBefore: 3)
   }
 

@@ -231,7 +231,7 @@ internal import Testing
         try writer.add(RunEvent(sequence: sequence, time: 1, endsAppend: true, hasFailed: false), [row])
       }
       let written = try writer.finish([RunTable(number: 0, first: 1, name: "a")], [])
-      let reader = try RunReader(files, number, root: written.place, RunCache(PageCache(limit: 0)))
+      let reader = try RunReader(files, number, root: written.address, RunCache(PageCache(limit: 0)))
       let set = try RunSet([reader], store.log.erasures(), head: 0)
       for (start, end) in [(1, 3), (3, 1)] as [(UInt64, UInt64)] {
         #expect(throws: PageDamage.self, "table \(table), \(length) bytes") {

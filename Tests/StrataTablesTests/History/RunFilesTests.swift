@@ -422,7 +422,7 @@ internal import Testing
     let noted = FileCalls()
     let reader = try RunReader(
       inMemory: NotingFile(try historian.files.openRun(entry.number), run: 0, noted), historian.files,
-      entry.number, root: entry.place, RunCache(PageCache(limit: 1 << 20)))
+      entry.number, root: entry.address, RunCache(PageCache(limit: 1 << 20)))
     let set = try RunSet([reader], try store.log.erasures(), head: store.head.sequence)
     let height = Int(try #require(reader.root.rows).height)
     #expect(height > 1 && reader.root.rowCount == 800)

@@ -206,7 +206,7 @@ internal import Testing
     let written = try pending.write(to: output, RunLimits(), [making]) {
       $1(nil, .init(start: nil, count: 0))
     }
-    return try RunReader(files, number, root: written.place, RunCache(PageCache(limit: 1 << 20)))
+    return try RunReader(files, number, root: written.address, RunCache(PageCache(limit: 1 << 20)))
   }
 
   @Test(arguments: [1, .max])

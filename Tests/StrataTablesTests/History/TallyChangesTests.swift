@@ -85,7 +85,7 @@ internal import Testing
       var bytes = RawBuffer(capacity: 64)
       bytes.append(varint: 7)
       for (index, first) in ascending.enumerated() {
-        KeyChunk(first: first, place: RecordAddress(offset: UInt64(100 + index), length: 20, checksum: 3))
+        KeyChunk(first: first, address: RecordAddress(offset: UInt64(100 + index), length: 20, checksum: 3))
           .append(to: &bytes)
       }
       let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
@@ -95,7 +95,7 @@ internal import Testing
       for distance in ascending + ascending.map({ $0 + 1 }) + [5_000] {
         let expected = ascending.lastIndex { $0 <= distance }!
         let found = try index.chunk(at: distance)
-        #expect(found.first == ascending[expected] && found.place.offset == UInt64(100 + expected))
+        #expect(found.first == ascending[expected] && found.address.offset == UInt64(100 + expected))
       }
     }
   }

@@ -60,14 +60,14 @@ internal import Testing
     let source = PageSource(
       files.lineage, files.cache, willRead: { place in calls.withLock { $0.append(.ask(place)) } }
     ) { (part, source) throws(PageLoss) in
-      calls.withLock { $0.append(.read(part.place)) }
+      calls.withLock { $0.append(.read(part.address)) }
       do throws(PageDamage) { return try pages.read(part, source) } catch {
         throw PageLoss(what: error.what)
       }
     }
     let root = saved.stored.root
     let page = try source.page(
-      PagePart(place: root.place, height: Int(root.height), total: root.total, low: nil, high: nil))
+      PagePart(address: root.address, height: Int(root.height), total: root.total, low: nil, high: nil))
     let tree = Tree(pageSize: saved.tree.pageSize, owned: page)
     calls.withLock { $0 = [] }
     let keys = stride(from: 0, to: 20_000, by: 100).map { model.keys[$0] }

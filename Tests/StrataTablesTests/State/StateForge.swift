@@ -36,7 +36,7 @@ struct StateForge {
     files = StateFiles(reader.log, StateName(StateStore.documents)!)
     slot = files.slots()[0]
     good = disk.statePaths.map { ($0, disk.contents($0)!) }
-    directory = Self.raw(of: slot.root.place, disk)
+    directory = Self.raw(of: slot.root.address, disk)
     var tree = Tree(pageSize: StateDirectory.pageSize)
     let content = try directory.withUnsafeBytes { raw in
       try StatePage.decode(raw, height: 0, tree.layout) { _, _ in true }
@@ -62,9 +62,9 @@ struct StateForge {
 
   private mutating func collect(_ root: StateTreeRoot, _ height: Int, _ table: Int, _ above: [Int]) {
     guard root.total > 0 else { return }
-    let raw = Self.raw(of: root.place, disk)
+    let raw = Self.raw(of: root.address, disk)
     let index = pages.count
-    pages.append(Page(raw: raw, place: root.place, above: above.reversed(), table: table))
+    pages.append(Page(raw: raw, place: root.address, above: above.reversed(), table: table))
     guard height > 0 else { return }
     let layout = Tree(pageSize: TreePages.table).layout
     let content = raw.withUnsafeBytes { raw in
@@ -72,7 +72,7 @@ struct StateForge {
     }
     guard case .inner(let children) = content else { preconditionFailure("an inner page has no children") }
     for child in children {
-      let root = StateTreeRoot(total: child.total, height: UInt8(height - 1), place: child.place)
+      let root = StateTreeRoot(total: child.total, height: UInt8(height - 1), address: child.address)
       collect(root, height - 1, table, above + [index])
     }
   }
@@ -142,9 +142,9 @@ struct StateForge {
     }
     var entries = entries
     if page.isProblem {
-      entries.tables[page.table].problems.root.place = new
+      entries.tables[page.table].problems.root.address = new
     } else {
-      entries.tables[page.table].rows.root.place = new
+      entries.tables[page.table].rows.root.address = new
     }
     try finish(entries, file)
   }

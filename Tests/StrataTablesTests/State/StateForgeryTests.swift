@@ -95,7 +95,7 @@ internal import Testing
       }
       var file = try forge.begin()
       let place = try forge.append(raw, to: &file)
-      try forge.finish(StateTreeRoot(total: forge.slot.root.total, height: 0, place: place))
+      try forge.finish(StateTreeRoot(total: forge.slot.root.total, height: 0, address: place))
       if try isUsed(forge, "round \(round)") { used += 1 }
       forge.repair()
     }
@@ -128,7 +128,7 @@ internal import Testing
       throws
     {
       let isUsed = try isUsed(forge, what) { file in
-        StateTreeRoot(total: total, height: height, place: try forge.append(raw, to: &file))
+        StateTreeRoot(total: total, height: height, address: try forge.append(raw, to: &file))
       }
       #expect(isUsed == isGood, "\(what)")
     }
@@ -197,7 +197,7 @@ internal import Testing
         let raw = ForgedPage.inner(
           parts.children, height: parts.height, separators: parts.separators, count: parts.count)
         return StateTreeRoot(
-          total: parts.total, height: parts.rootHeight, place: try forge.append(raw, to: &file))
+          total: parts.total, height: parts.rootHeight, address: try forge.append(raw, to: &file))
       }
       #expect(isUsed == isGood, "\(what)")
     }
@@ -264,7 +264,7 @@ internal import Testing
         place = try forge.append(raw, to: &file)
         total *= 16
       }
-      return StateTreeRoot(total: UInt32(total), height: 7, place: place)
+      return StateTreeRoot(total: UInt32(total), height: 7, address: place)
     }
     #expect(!isUsed)
     // Two chains of pages with one child each, as high as a height can say.
@@ -278,7 +278,7 @@ internal import Testing
         }
         let raw = ForgedPage.inner(
           places.map { (1, $0) }, height: last, separators: [entry(2).key])
-        return StateTreeRoot(total: 2, height: last, place: try forge.append(raw, to: &file))
+        return StateTreeRoot(total: 2, height: last, address: try forge.append(raw, to: &file))
       }
     }
     try forge.reader.closeBlocking()
@@ -301,7 +301,7 @@ internal import Testing
         let checksum = record.withUnsafeBytes { CRC32C.of(UnsafeRawBufferPointer(rebasing: $0[4...])) }
         record.withUnsafeMutableBytes { $0.baseAddress!.setLittleEndian(checksum, at: 0) }
         return StateTreeRoot(
-          total: 5, height: 0, place: try forge.append(record: record, checksum, to: &file))
+          total: 5, height: 0, address: try forge.append(record: record, checksum, to: &file))
       }
       #expect(!isUsed, "\(length) bytes, flags \(flags)")
     }

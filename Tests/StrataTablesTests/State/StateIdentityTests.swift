@@ -142,13 +142,13 @@ private struct Generic<Value> {}
       ("another chain", { $0.chain ^= 1 }),
       ("more appends than the log has", { $0.appends += 1 }),
       ("other erasures", { $0.erasures ^= 1 }),
-      ("a root elsewhere", { $0.root.place.offset += 1 }),
-      ("a root in another file", { $0.root.place.file += 1 }),
+      ("a root elsewhere", { $0.root.address.offset += 1 }),
+      ("a root in another file", { $0.root.address.file += 1 }),
       ("a root of another height", { $0.root.height += 1 }),
       ("a root of the greatest height", { $0.root.height = .max }),
-      ("a root with another checksum", { $0.root.place.checksum ^= 1 }),
-      ("a root with another length", { $0.root.place.length += 1 }),
-      ("a huge root", { $0.root.place.length = .max }),
+      ("a root with another checksum", { $0.root.address.checksum ^= 1 }),
+      ("a root with another length", { $0.root.address.length += 1 }),
+      ("a huge root", { $0.root.address.length = .max }),
       ("a root with more entries", { $0.root.total += 1 }),
     ]
     for (what, change) in changes {
