@@ -82,7 +82,7 @@ final class RunReader: Sendable {
 
   var origin: RunOrigin { RunOrigin(begin: root.begin, isBase: root.isBase) }
 
-  /// The record at a address, from memory if it was read lately.
+  /// The record at an address, from memory if it was read lately.
   ///
   /// - Parameter isInner: whether it is an inner page, of which entries are looked for.
   func record(at address: RecordAddress, isInner: Bool = false) throws(PageDamage) -> RunRecord {
@@ -132,7 +132,7 @@ final class RunReader: Sendable {
     return RunRecord(taking: raw.bytes, count: raw.count, isInner: isInner)
   }
 
-  /// The record at a address, from its bytes in the file. It is not kept in memory.
+  /// The record at an address, from its bytes in the file. It is not kept in memory.
   func record(
     at address: RecordAddress, from stored: UnsafeRawBufferPointer
   ) throws(PageDamage) -> RunRecord {

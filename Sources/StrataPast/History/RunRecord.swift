@@ -55,7 +55,7 @@ struct RecordAddress: Hashable, Sendable {
     bytes.append(integer: checksum)
   }
 
-  /// Reads a address; nil for bytes that are none.
+  /// Reads an address; nil for bytes that are none.
   init?(_ cursor: inout ByteCursor) {
     guard let offset = cursor.varint(), let length = cursor.varint().flatMap(UInt32.init(exactly:)),
       let checksum = cursor.integer(UInt32.self), length > StatePage.headLength,

@@ -84,7 +84,7 @@ struct RunTable: Equatable, Sendable {
 /// The bits in front of a version in a page.
 enum VersionFlags {
   static let kindMask: UInt8 = 3
-  /// How the bytes are stored: whole, as a difference to the document before, or at a address outside.
+  /// How the bytes are stored: whole, as a difference to the document before, or at an address outside.
   static let difference: UInt8 = 4
   static let outside: UInt8 = 8
   /// Where `created` comes from: the document before, the version's own sequence, or a number that follows.

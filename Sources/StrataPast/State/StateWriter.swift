@@ -47,7 +47,7 @@ struct StateWriter: ~Copyable {
 
   /// - Parameters:
   ///   - file: a file that this process began, to be continued.
-  ///   - least: the greatest number in a address of the trees. Its file may be gone.
+  ///   - least: the greatest number in an address of the trees. Its file may be gone.
   ///   - goesOn: throws if the log needs the room; called before each step that takes some.
   ///   - durable: the last event of the log that is durable.
   ///   - check: throws if nothing may be written any longer; called when a file is begun.

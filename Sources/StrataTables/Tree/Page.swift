@@ -20,7 +20,7 @@
 //   counts   4 bytes per child: the number of entries under it
 //   heap     the bytes of the separators that are not in the slots
 //
-// A child that is on disk and was not read yet is a stub, which has a header and a address as the page has, and then says
+// A child that is on disk and was not read yet is a stub, which has a header and an address as the page has, and then says
 // how the page is read: see PageStub.
 
 /// The header of a page.

@@ -11,14 +11,14 @@ package final class PageSource: Sendable {
   /// Where leaves are kept that were read.
   package let cache: PageCache
   private let read: @Sendable (PagePart, PageSource) throws(PageLoss) -> PageRef
-  /// Asks the disk for the bytes at a address, and does not wait for them.
+  /// Asks the disk for the bytes at an address, and does not wait for them.
   let willRead: @Sendable (PageAddress) -> Void
 
   /// - Parameters:
   ///   - lineage: the same object for sources whose places mean the same bytes if they are equal.
   ///   - read: returns the page of a stub, owned by the caller; stubs below it get the given source. Blocks for as long
   ///     as the disk does.
-  ///   - willRead: asks the disk for the bytes at a address, and does not wait for them.
+  ///   - willRead: asks the disk for the bytes at an address, and does not wait for them.
   package init(
     _ lineage: any AnyObject & Sendable, _ cache: PageCache,
     willRead: @escaping @Sendable (PageAddress) -> Void = { _ in },

@@ -77,7 +77,7 @@ extension StatePage {
 // MARK: Decoding
 
 extension StatePage {
-  /// Reads a address; nil for bytes that are none.
+  /// Reads an address; nil for bytes that are none.
   package static func address(_ cursor: inout ByteCursor) -> PageAddress? {
     guard let file = cursor.varint().flatMap(UInt32.init(exactly:)), let offset = cursor.varint(),
       let length = cursor.varint().flatMap(UInt32.init(exactly:)), let checksum = cursor.integer(UInt32.self),

@@ -2,6 +2,8 @@
 
 import Foundation
 import Strata
+import StrataDocuments
+import StrataEvents
 import StrataSimulation
 import Testing
 
@@ -140,6 +142,59 @@ struct IndexOracleTests {
       foundCount += found.count
     }
     #expect(usedCount > 500 && foundCount > 10_000, "\(usedCount) by an index, \(foundCount) rows")
+    try await store.close()
+  }
+
+  /// Filters beside the SQL that reads like them and finds other rows, and the SQL that finds the same: the table of the
+  /// page on questions.
+  static let differences: [(filter: String, alike: String, same: String)] = [
+    ("product != 'P%'", "product != 'P%'", "product IS NOT 'P%'"),
+    ("!(priority < 4)", "NOT (priority < 4)", "(priority < 4) IS NOT TRUE"),
+    ("product == null", "product = NULL", "product IS NULL"),
+    ("priority in {5, null}", "priority IN (5, NULL)", "priority = 5 OR priority IS NULL"),
+    ("product beginsWith 'P_D'", "product LIKE 'P_D%'", "substr(product, 1, 3) = 'P_D'"),
+    ("product contains 'B'", "product LIKE '%B%'", "instr(product, 'B') > 0"),
+    ("product beginsWith[c] 'ÜB'", "product LIKE 'ÜB%'", "product LIKE 'ÜB%' OR product LIKE 'üB%'"),
+    ("priority == '5'", "priority = '5'", "priority = '5' AND typeof(priority) = 'text'"),
+    ("priority < 'a'", "priority < 'a'", "priority < 'a' AND typeof(priority) = 'text'"),
+    ("flag == 1", "flag = 1", "flag = 1 AND id <> 5"),
+  ]
+
+  @Test func `where a filter means something else than SQL that reads alike, the page says what is the same`()
+    async throws
+  {
+    let rows: [DocumentValue] = [
+      ["id": 1, "product": "ÜbeR", "priority": 5], ["id": 2, "product": "über", "priority": 3],
+      ["id": 3], ["id": 4, "product": "P%", "priority": 7],
+      ["id": 5, "product": "P_D0", "priority": 1, "flag": true],
+      ["id": 6, "product": "PxD0B", "priority": 4, "flag": 1],
+    ]
+    let store = EventStore.inMemory()
+    for row in rows {
+      let id = (row["id"] ?? .null).json()
+      try await store.append([NewEvent("$put", in: StreamName(category: "row", id: id), row)])
+    }
+    let folder = try ImportFolder()
+    let file = folder.file("given.json")
+    let conditions = Self.differences.flatMap { [$0.alike, $0.same] }
+    let given: DocumentValue = ["rows": .array(rows), "conditions": .array(conditions.map { .string($0) })]
+    try Data(given.json().utf8).write(to: URL(fileURLWithPath: file))
+    let program = Self.program.replacingOccurrences(of: "cost REAL", with: "flag")
+      .replacingOccurrences(of: "\"cost\"", with: "\"flag\"")
+    let answers = try JSONDecoder().decode([[Int]].self, from: Data(importPython(program, file).utf8))
+    try #require(answers.count == conditions.count)
+    let page = try String(
+      contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../../Sources/StrataFetch/StrataFetch.docc/Questions.md"), encoding: .utf8
+    )
+    for (number, difference) in Self.differences.enumerated() {
+      let found = try await store.documents("row").all(where: try RowFilter(parsing: difference.filter))
+        .compactMap { Int($0.id) }.sorted()
+      #expect(found != answers[2 * number], "\(difference.filter) is no difference")
+      #expect(found == answers[2 * number + 1], "\(difference.filter)")
+      let line = "| `\(difference.filter)` | `\(difference.alike)` | `\(difference.same)` |"
+      #expect(page.contains(line), "the page lacks \(line)")
+    }
     try await store.close()
   }
 }
