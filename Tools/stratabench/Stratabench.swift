@@ -109,7 +109,8 @@ struct Workload: Sendable {
       name: "copies", about: "shipping to a folder, waiting for it, and copies from the beginning", rounds: 3,
       run: copies),
     .init(
-      name: "consumers", about: "a consumer with an effect for each event, one by one and in batches", rounds: 5,
+      name: "consumers", about: "a consumer with an effect for each event, one by one and in batches",
+      rounds: 5,
       run: consumers),
     .init(name: "open", about: "opening a store of many events in many streams", run: open),
     .init(
