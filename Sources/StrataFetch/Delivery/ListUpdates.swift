@@ -9,7 +9,8 @@ public import StrataLists
 /// `.restarted` with a token. Each later one begins exactly where the previous one ended. An iteration ends with nil
 /// when the task or the controller is cancelled or the store is closed, and throws when the list cannot continue; a new
 /// iteration tries again.
-public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>: AsyncSequence,
+public struct ListUpdates<Item: Identifiable & Sendable, Section: Hashable & Sendable>:
+  AsyncSequence,
   Sendable
 where Item.ID: DocumentID {
   public typealias Element = ListUpdate<Item, Section>
@@ -31,10 +32,13 @@ where Item.ID: DocumentID {
     fileprivate var consumer: ListConsumer<Item, Section>
     /// The iteration has ended with nil or an error, and stays ended.
     private var isOver = false
+    /// Nil for an iteration that need not wait between two updates.
+    private var pace: UpdatePace?
 
     init(controller: FetchController<Item, Section>, options: UpdateOptions<Item>) {
       self.controller = controller
       consumer = ListConsumer(controller, options)
+      pace = options.pace.flatMap { $0 > .zero ? UpdatePace(interval: $0) : nil }
     }
 
     public mutating func next() async throws(ListError) -> ListUpdate<Item, Section>? {
@@ -46,6 +50,7 @@ where Item.ID: DocumentID {
     ) async throws(ListError) -> ListUpdate<Item, Section>? {
       if isOver { return nil }
       isOver = true
+      await pace?.keep(for: controller)
       switch await consumer.next() {
       case .end: return nil
       case .failure(let error): throw error
@@ -54,6 +59,7 @@ where Item.ID: DocumentID {
         // further update.
         if controller.isCancelled || Task.isCancelled { return nil }
         isOver = false
+        pace?.begin()
         return update
       }
     }

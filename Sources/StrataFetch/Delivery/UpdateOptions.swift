@@ -28,6 +28,16 @@ struct UpdateOptions<Item: Identifiable & Sendable>: Sendable where Item.ID: Doc
   var policy = UpdatePolicy.latest
   var start = UpdateStart.newest
   var observed: ObservedFields<Item>?
+  /// The shortest time between two updates; nil for none.
+  var pace: Duration?
+
+  init(
+    policy: UpdatePolicy = .latest, start: UpdateStart = .newest,
+    observed: ObservedFields<Item>? = nil,
+    pace: Duration? = nil
+  ) {
+    (self.policy, self.start, self.observed, self.pace) = (policy, start, observed, pace)
+  }
 }
 
 /// The fields whose updates are delivered.
@@ -60,7 +70,9 @@ enum ObservedFields<Item: Identifiable & Sendable>: Sendable where Item.ID: Docu
 
 extension FetchController {
   /// Every change of the list from now on, beginning with the current list.
-  public var updates: ListUpdates<Item, Section> { ListUpdates(controller: self, options: UpdateOptions()) }
+  public var updates: ListUpdates<Item, Section> {
+    ListUpdates(controller: self, options: UpdateOptions())
+  }
 
   /// Every change of the list from now on, or from a token on.
   ///
@@ -72,10 +84,18 @@ extension FetchController {
   ///
   /// Iterations throw `tokenExpired` if the log was trimmed past the token, `otherStore` if the token is of another
   /// store, and `.store(.diverged)` if the log up to the token is not the one that the token was made from.
+  ///
+  /// - Parameter pace: the shortest time between two updates, counted from the moment at which one is delivered. Changes
+  ///   in between are part of the next update, whose `before` is the list that was delivered last: nothing is lost, and
+  ///   for as long nothing is folded for this iteration either. The first change after a quiet time is delivered at once.
+  ///   Cancellation and the end of the list do not wait. Under `.everyCommit`, no update is left out for the pace. Nil or
+  ///   zero for no pace.
   public func updates(
-    _ policy: UpdatePolicy = .latest, since token: ListToken? = nil
+    _ policy: UpdatePolicy = .latest, every pace: Duration? = nil, since token: ListToken? = nil
   ) -> ListUpdates<Item, Section> {
-    ListUpdates(controller: self, options: UpdateOptions(policy: policy, start: UpdateStart(token)))
+    ListUpdates(
+      controller: self,
+      options: UpdateOptions(policy: policy, start: UpdateStart(token), pace: pace))
   }
 
   /// Every change of the list since a point of the log: the beginning, a sequence, a position, or a time.
@@ -87,26 +107,38 @@ extension FetchController {
   ///
   /// Iterations throw `.store` with what the point is refused for: it is past the end of the log, before its first
   /// event, or a position of another history.
-  public func updates(_ policy: UpdatePolicy = .latest, from point: LogPoint) -> ListUpdates<Item, Section> {
-    ListUpdates(controller: self, options: UpdateOptions(policy: policy, start: .point(point)))
+  ///
+  /// - Parameter pace: as in `updates(_:every:since:)`.
+  public func updates(
+    _ policy: UpdatePolicy = .latest, every pace: Duration? = nil, from point: LogPoint
+  ) -> ListUpdates<Item, Section> {
+    ListUpdates(
+      controller: self, options: UpdateOptions(policy: policy, start: .point(point), pace: pace))
   }
 
   /// Every change of the list, without the updates of rows in which only other fields changed. Insertions, deletions
   /// and moves are always reported.
   ///
-  /// - Parameter fields: the names of top-level fields, as they are in documents.
+  /// - Parameters:
+  ///   - pace: as in `updates(_:every:since:)`.
+  ///   - fields: the names of top-level fields, as they are in documents.
   public func updates(
-    _ policy: UpdatePolicy = .latest, since token: ListToken? = nil, fields: [String]
+    _ policy: UpdatePolicy = .latest, every pace: Duration? = nil, since token: ListToken? = nil,
+    fields: [String]
   ) -> ListUpdates<Item, Section> {
     let observed = ObservedFields<Item>.names(Set(fields.map { Array($0.utf8) }))
     return ListUpdates(
-      controller: self, options: UpdateOptions(policy: policy, start: UpdateStart(token), observed: observed))
+      controller: self,
+      options: UpdateOptions(
+        policy: policy, start: UpdateStart(token), observed: observed, pace: pace))
   }
 
   /// Every change of the list, without the updates of rows in which only other properties changed. Insertions,
   /// deletions and moves are always reported. Both rows of every update are decoded.
+  ///
+  /// - Parameter pace: as in `updates(_:every:since:)`.
   public func updates<each Value: Equatable>(
-    _ policy: UpdatePolicy = .latest, since token: ListToken? = nil,
+    _ policy: UpdatePolicy = .latest, every pace: Duration? = nil, since token: ListToken? = nil,
     observing properties: repeat any KeyPath<Item, each Value> & Sendable
   ) -> ListUpdates<Item, Section> {
     var areEqual: [@Sendable (Item, Item) -> Bool] = []
@@ -115,6 +147,7 @@ extension FetchController {
     }
     return ListUpdates(
       controller: self,
-      options: UpdateOptions(policy: policy, start: UpdateStart(token), observed: .properties(areEqual)))
+      options: UpdateOptions(
+        policy: policy, start: UpdateStart(token), observed: .properties(areEqual), pace: pace))
   }
 }

@@ -1,4 +1,4 @@
-// Whether a state on disk fits its log, and what its directory names.
+// What the directory of a state on disk names.
 
 internal import StrataBase
 internal import StrataLog
