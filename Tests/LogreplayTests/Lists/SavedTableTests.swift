@@ -196,6 +196,10 @@ struct SavedTableTests {
     #expect(nobody.code == 66 && nobody.errors.contains("there are tables of Order Board"), "\(nobody)")
     let kept = try await failure("keep", "by n", "--table", "order", "--sort", "n")
     #expect(kept.code == 66 && kept.errors.contains("Order Board has saved order, total/ü"), "\(kept)")
+    for words in [["keep", "by n"], ["export", "out.csv"]] {
+      let refused = try await failure(words[0], words[1], "--table", "order", "--saved-by", "Order Board")
+      #expect(refused.code == 64 && refused.errors.contains("--saved-by"), "\(refused)")
+    }
     // From nothing to what is saved, everything was inserted.
     let all = try await LogreplayProcess.run(
       "diff", folder.store, "0..60", "--table", "order", "-o", "jsonl")

@@ -39,6 +39,7 @@ package final class ListBrowser: Sendable {
     self.opened = opened
     query = try ListQuery(options, in: opened, times: times)
     try query.checkShowsItems()
+    try query.checkIsOfDocuments()
     table = try query.table ?? StoreTables(opened: opened).only()
     let states = PastStates(
       opened.store, .documents(only: [table]), view: (table, query.list.definition),

@@ -57,6 +57,8 @@ package struct KeepCommand: BlockingCommand {
     let other: String? =
       if options.view != nil {
         "--view"
+      } else if options.savedBy != nil {
+        "--saved-by"
       } else if options.limit != nil {
         "--limit"
       } else if options.limitPerSection != nil {

@@ -31,6 +31,7 @@ struct ExportTables {
     try ListQuery.check(list, times: times)
     try Self.check(format, list, options, request)
     query = try ListQuery(list, in: request.opened, times: times)
+    try query.checkIsOfDocuments()
     table = try query.table ?? StoreTables(opened: request.opened).only()
   }
 

@@ -105,6 +105,14 @@ struct ListQuery: Sendable {
       next: "leave it out; diff --stat prints only numbers")
   }
 
+  /// Throws if a projection's table is chosen, for what reads documents alone.
+  func checkIsOfDocuments() throws(CommandFailure) {
+    guard let projection else { return }
+    throw CommandFailure(
+      ExitStatus.usage, "only tables of documents can be read here", at: "--saved-by \(projection)",
+      next: "leave it out; at, diff, bisect, count and follow show what projections saved")
+  }
+
   /// The fields that the list and `--fields` name, each once.
   var namedFields: [FieldPath] {
     var fields = list.definition.fields
