@@ -15,7 +15,7 @@ extension EventStore {
     return try result.get()
   }
 
-  /// What the store does by itself, and what happens to it: see ``StoreActivity``.
+  /// What the store does by itself, and what happens to it: see `StoreActivity`.
   ///
   /// ```swift
   /// func watch(_ store: EventStore) async {
