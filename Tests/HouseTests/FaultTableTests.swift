@@ -31,7 +31,7 @@ import Testing
 
   /// The tests of faults in a file, which begin with `fault 07: ` or, where a test is of several, with `fault 07, 12: `.
   private static func tests(in text: String) -> [(number: Int, name: String)] {
-    text.split(separator: "\n").compactMap {
+    text.split(separator: "\n").lazy.filter { $0.contains("`fault ") }.compactMap {
       $0.firstMatch(of: /`fault ([0-9]{2,}(?:, [0-9]{2,})*): ([^`]+)`\(/)
     }
     .flatMap { match in

@@ -14,7 +14,7 @@ struct SavedStates: DerivedKind {
   let headFile = StoreLayout.stateFile
   // STATE has two slots.
   let writeCountKept = 2
-  let damageStep = 1
+  let damageStep = 3
   let readsEveryByte = false
   let oracleCommand = "states"
   let savesLists = true
@@ -62,7 +62,7 @@ struct Histories: DerivedKind {
   let name = "history"
   let headFile = StoreLayout.manifestFile
   let writeCountKept = 1
-  let damageStep = 13
+  let damageStep = 23
   let readsEveryByte = true
   let oracleCommand = "histories"
   let savesLists = false
