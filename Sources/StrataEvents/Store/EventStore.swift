@@ -213,7 +213,8 @@ public final class EventStore: Sendable {
   /// Why the store cannot go on, as its calls would say; nil while it can. What a health check asks.
   ///
   /// A writer cannot while it is suspended, once it is closed or has lost its lock, and after its disk has failed: it
-  /// then takes no appends, and reads go on. A reader cannot once it is closed, or cannot follow its log any more. O(1).
+  /// then takes no appends, and reads go on. A reader cannot once it is closed, or cannot follow its log any more. O(1);
+  /// a writer asks the system once whether it still has its lock.
   public var unavailability: StoreError? {
     if let end = log.tail.end { return end }
     do {

@@ -18,7 +18,7 @@ protocol KeptHistory: AnyObject, Sendable {
   /// the past takes to fold them. Blocks.
   func runs(through sequence: UInt64) -> RunSet?
   /// To be called when one of these runs could not be read. Does nothing if they are used no longer: what has taken their
-  /// address is not damaged by that.
+  /// place is not damaged by that.
   func noteDamage(in runs: RunSet)
   /// From now on, the runs are to have the keys of a list; those that there are get them in the background, unless this
   /// process only reads. The runs need no longer have those of another list with its name. Does nothing for a list that is
