@@ -63,7 +63,7 @@ final class MetricsText: MetricsFactory {
   // MARK: Handlers
 
   /// One metric, of any kind.
-  private final class Handler: CounterHandler, FloatingPointCounterHandler, MeterHandler, RecorderHandler,
+  private final class Handler: CounterHandler, FloatingPointCounterHandler, RecorderHandler,
     TimerHandler
   {
     let key: Key

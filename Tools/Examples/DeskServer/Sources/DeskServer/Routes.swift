@@ -98,6 +98,8 @@ private func refusing(_ body: () async throws -> Void) async throws {
   } catch StoreError.conflict {
     throw HTTPError(.conflict, message: "there is a ticket with this id")
   } catch let error as StoreError {
+    // What the caller sent is refused, or the store takes nothing now.
+    if case .invalid = error { throw HTTPError(.init(code: 422), message: error.localizedDescription) }
     throw HTTPError(.serviceUnavailable, message: error.localizedDescription)
   }
 }
